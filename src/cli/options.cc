@@ -1,0 +1,100 @@
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <variant>
+
+namespace assay {
+
+namespace {
+
+using Field = std::variant<std::string Options::*, std::vector<std::string> Options::*, bool Options::*,
+                           unsigned Options::*>;
+
+struct OptionRow {
+  unsigned sets;
+  const char* flags;
+  const char* value;  // what stands for the value in the help
+  Field field;
+  const char* help;
+};
+
+const std::array kOptions = std::to_array<OptionRow>({
+    // What is looked at
+    {kTargetArgs, "base", "BASE", &Options::base, "the vLLM that the plugin was last aligned with"},
+    {kTargetArgs, "target", "TARGET", &Options::target, "the vLLM that the plugin must fit"},
+    {kPluginSources, "--plugin", "SPEC", &Options::plugin, "the plugin (default: the current directory)"},
+    {kTargetOption, "--target", "SPEC", &Options::target, "the vLLM that the plugin must fit"},
+    {kTargetOption, "--base", "SPEC", &Options::base, "the vLLM that the plugin was last aligned with"},
+    {kPluginSources, "--plugin-base", "SPEC", &Options::plugin_base, "the plugin before the change"},
+    {kPluginSources, "--component", "NAME=SPEC", &Options::components, "a kernel package; repeatable"},
+    {kPluginSources, "--python", "EXE", &Options::python, "the interpreter of the environment it runs in"},
+    {kPluginSources, "--scope", "PATH", &Options::scope, "look at this part of the plugin only; repeatable"},
+    // How
+    {kEngine, "--platform", "NAME|FILE", &Options::platform, "what is true on the device"},
+    {kEngine, "--reach", "WHAT", &Options::reach, "what counts as running: entry-points or all"},
+    {kEngine, "--catalog", "FILE", &Options::catalogs,
+     "more extension points, platforms, components; repeatable"},
+    {kEngine, "-j,--jobs", "N", &Options::jobs, "threads (default: one per processor)"},
+    {kEngine | kReporting, "--config", "FILE", &Options::config,
+     "configuration (default: assay.toml of the plugin)"},
+    {kEngine | kCacheOptions, "--cache-dir", "DIR", &Options::cache_dir, "place of the fact cache"},
+    {kEngine, "--no-cache", "", &Options::no_cache, "neither read nor write the fact cache"},
+    // What comes out
+    {kReporting | kFormatOnly, "--format", "F", &Options::format, "concise, json, …: see the list below"},
+    {kReporting, "--output", "FILE", &Options::output, "write the report to FILE instead of the terminal"},
+    {kReporting, "--stats", "", &Options::stats, "say where the time went and what was decided"},
+    {kFailing, "--fail-on", "LEVEL", &Options::fail_on,
+     "exit with 1 from this level on: error, warning, note"},
+    {kFailing, "--exit-zero", "", &Options::exit_zero, "exit with 0 even if there are findings"},
+});
+
+void add(CLI::App& app, const OptionRow& row, Options& options) {
+  auto bind = [&](auto field) {
+    using Member = std::remove_reference_t<decltype(options.*field)>;
+    if constexpr (std::is_same_v<Member, bool>) {
+      app.add_flag(row.flags, options.*field, row.help);
+    } else {
+      CLI::Option* option = app.add_option(row.flags, options.*field, row.help)->type_name(row.value);
+      if (row.flags[0] != '-') option->required();
+      if constexpr (std::is_same_v<Member, std::vector<std::string>>) option->expected(1)->take_all();
+    }
+  };
+  std::visit(bind, row.field);
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, unsigned sets, Options& options) {
+  for (const OptionRow& row : kOptions)
+    if ((row.sets & sets) != 0) add(app, row, options);
+}
+
+Expected<RunOptions> run_options(const Options& options) {
+  RunOptions run;
+  run.plugin = options.plugin.empty() ? "." : options.plugin;
+  run.target = options.target;
+  run.base = options.base;
+  run.plugin_base = options.plugin_base;
+  for (const std::string& text : options.components) {
+    size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+      return fail(ErrorKind::kUsage, fmt::format("--component takes NAME=SPEC, not '{}'", text));
+    run.components.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  run.python = options.python;
+  run.platform = options.platform;
+  run.scope = options.scope;
+  run.catalogs = options.catalogs;
+  run.cache_dir = options.cache_dir;
+  run.use_cache = !options.no_cache;
+  run.jobs = options.jobs;
+  if (options.reach != "entry-points" && options.reach != "all")
+    return fail(ErrorKind::kUsage, fmt::format("--reach takes entry-points or all, not '{}'", options.reach));
+  run.reach = options.reach == "all" ? Reach::kAll : Reach::kEntryPoints;
+  return run;
+}
+
+}  // namespace assay

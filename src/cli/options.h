@@ -1,0 +1,51 @@
+// Everything a command line can say, and the table of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "review/run.h"
+
+namespace CLI {
+class App;
+}
+
+namespace assay {
+
+struct Options {
+  std::string plugin, target, base, plugin_base;
+  std::vector<std::string> components;  // NAME=SPEC
+  std::string python, platform;
+  std::vector<std::string> scope, catalogs;
+  std::string reach = "entry-points";
+  std::string format, output;
+  std::string fail_on;
+  std::string config;
+  std::string cache_dir;
+  bool no_cache = false, exit_zero = false, stats = false;
+  unsigned jobs = 0;
+  std::string rule;    // of explain
+  std::string action;  // of cache
+};
+
+// Which commands take an option.
+enum OptionSet : unsigned {
+  kPluginSources = 1u << 0,  // --plugin and what surrounds it
+  kTargetOption = 1u << 1,   // --target, --base
+  kTargetArgs = 1u << 2,     // BASE TARGET
+  kEngine = 1u << 3,         // how to look
+  kReporting = 1u << 4,      // how to say it
+  kFailing = 1u << 5,        // exit code
+  kCacheOptions = 1u << 6,
+  kFormatOnly = 1u << 7,  // of rules
+  kRuleArg = 1u << 8,
+  kCacheAction = 1u << 9,
+};
+
+void add_options(CLI::App& app, unsigned sets, Options& options);
+
+// The engine's share of the options; an error names the one that is wrong.
+Expected<RunOptions> run_options(const Options& options);
+
+}  // namespace assay

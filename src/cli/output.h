@@ -1,0 +1,14 @@
+// Where a report goes: the terminal, a pipe, or a file that is there whole or not at all.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace assay {
+
+// To `path`, or to standard output when it is empty. A reader that has closed its end is no error.
+Expected<void> write_output(const std::string& path, std::string_view text);
+
+}  // namespace assay
