@@ -1,7 +1,9 @@
 // One statement that something is wrong, with both sides shown.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/location.h"
@@ -47,10 +49,10 @@ struct Attribution {
 struct Finding {
   std::string rule;
   Level level = Level::kError;
-  std::string message;   // one sentence
-  std::string symbol;    // dotted name of the broken object; never the enclosing function, never empty
+  std::string message;  // one sentence
+  std::string symbol;   // dotted name of the broken object; never the enclosing function, never empty
   EvidenceLevel evidence = EvidenceLevel::kSourceInspected;
-  std::string trigger;   // what makes the faulty path run
+  std::string trigger;  // what makes the faulty path run
   std::string expected;
   std::string observed;
   Repro repro;
@@ -70,5 +72,10 @@ struct Finding {
 const char* to_string(Level level);
 const char* to_string(EvidenceLevel level);
 const char* to_string(FindingState state);
+
+// The other way; nothing where the text names none.
+std::optional<Level> parse_level(std::string_view text);
+std::optional<EvidenceLevel> parse_evidence_level(std::string_view text);
+std::optional<FindingState> parse_finding_state(std::string_view text);
 
 }  // namespace assay

@@ -171,6 +171,7 @@ std::string report_to_json(const Report& report) {
   out["command"] = report.command;
   out["inputs"] = inputs(report.inputs);
   out["platform"] = report.platform;
+  out["incomplete"] = report.incomplete;
   out["findings"] = list(report.findings, finding);
   out["inventory"] = list(report.inventory, inventory_row);
   out["files"] = list(report.files, file_row);

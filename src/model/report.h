@@ -74,6 +74,7 @@ struct Report {
   std::string tool_version;
   std::vector<InputInfo> inputs;
   std::string platform;
+  std::string incomplete;  // why the run ended early; empty: it did all it set out to do
   std::vector<Finding> findings;
   std::vector<InventoryRow> inventory;
   std::vector<FileRow> files;
