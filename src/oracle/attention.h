@@ -1,0 +1,103 @@
+// Reference attention in binary64 on the stored bytes, with the log-sum-exp of every row.
+//
+// One engine serves dense, paged, sparse and MLA attention: keys are first gathered and dequantised into binary64, then a
+// block of query rows that share a key head is worked through. Sources: softmax(scale·q·kᵀ)·v as in Vaswani et al. 2017;
+// masks and conventions as flash_attn_varlen_func documents them; ALiBi as Press et al. 2022; sinks as in gpt-oss (one
+// more logit per head whose value is zero).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "formats/tensor.h"
+
+namespace assay::num {
+
+enum class Corner : std::uint8_t { kBottomRight, kUpperLeft };
+
+// Which keys query i of a request sees. A window of -1 is unlimited.
+struct Mask {
+  bool causal = false;
+  Corner corner = Corner::kBottomRight;
+  std::int64_t window_left = -1;
+  std::int64_t window_right = -1;
+};
+
+// How the stored value of a key or value element becomes a real number: value · scale.
+struct CacheScale {
+  double tensor = 1.0;
+  std::vector<double> head;  // [kv heads], or empty
+  TensorView token;          // [block][slot][kv heads], or of rank 0
+  TensorView group;          // [block][slot][kv heads][dim / group_size], or of rank 0 (nvfp4, mxfp4)
+  std::int64_t group_size = 0;
+};
+
+struct KvCache {
+  TensorView k, v;                              // [block][slot][kv heads][dim]
+  std::vector<std::vector<std::int32_t>> table;  // [request][page]; empty: page p is block p
+  CacheScale k_scale, v_scale;
+};
+
+struct AttentionProblem {
+  std::vector<std::int64_t> q_lens, kv_lens;  // [request]
+  TensorView q;                               // [tokens][query heads][qk dim]
+  KvCache kv;
+  Mask mask;
+  std::vector<std::uint8_t> causal;  // [request], overrides mask.causal; or empty
+  double scale = 1.0;                // of q·k
+  double softcap = 0;                // cap·tanh(score / cap); 0: none
+  std::vector<double> alibi;         // [query heads] slopes, or empty
+  std::vector<double> sink;          // [query heads] logits, or empty; -inf: none
+  // [token] key positions that it attends to, or empty. Positions outside [0, kv_len) are holes. Replaces the mask.
+  std::vector<std::vector<std::int64_t>> selected;
+};
+
+// One row's inner quantities, valid only during the call that receives it.
+struct AttendedRow {
+  std::int64_t request, token, head;  // token counts over the whole batch
+  std::int64_t keys;                  // n
+  const double* q;                    // [qk dim]
+  const double* k;                    // [n][qk dim], dequantised
+  const double* v;                    // [n][v dim]
+  std::int64_t qk_dim, v_dim;
+  double scale;
+  const double* raw;     // [n] x_j = scale·q·k_j, before softcap and ALiBi
+  const double* spread;  // [n] G_j = scale·Σ|q·k_j|
+  const double* score;   // [n] s_j
+  const double* weight;  // [n] p_j, summing to 1 with the sink's weight
+  double sink, sink_weight;
+  double max, sum;    // M, and l = Σ exp(s_j - M), the sink included
+  const double* out;  // [v dim]
+  double lse;
+};
+
+struct AttentionResult {
+  std::vector<double> out;  // [tokens][query heads][v dim]; a row without any key is 0
+  std::vector<double> lse;  // [tokens][query heads], natural; a row without any key or sink is -inf
+};
+
+using RowVisitor = std::function<void(const AttendedRow&)>;
+
+// Half-open range of the keys that query `i` of a request sees.
+struct KeyRange {
+  std::int64_t first, last;
+};
+KeyRange visible_keys(const Mask& mask, bool causal, std::int64_t q_len, std::int64_t kv_len, std::int64_t i);
+
+// Names the field that is wrong: shapes that disagree, heads that do not divide, pages outside the cache, …
+Expected<void> check(const AttentionProblem& problem);
+
+// `visit` is called once per row that has keys, from several threads at once. Memory: a few arrays as long as one
+// request's keys per thread. threads = 0: as many as the machine has.
+Expected<AttentionResult> attend(const AttentionProblem& problem, const RowVisitor& visit = {}, int threads = 0);
+
+// The same by the shortest path from the definition, one row at a time in long double; the test of attend().
+Expected<AttentionResult> attend_plain(const AttentionProblem& problem);
+
+// Dequantised key or value rows of one request and head: positions[i] -> to[i][dim].
+void gather_rows(const TensorView& cache, const CacheScale& scale, const std::vector<std::int32_t>* pages,
+                 std::int64_t kv_head, std::span<const std::int64_t> positions, double* to);
+
+}  // namespace assay::num
