@@ -6,53 +6,27 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
-#include "base/text.h"
+#include "tree/temp_folder.h"
 
 namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class DirectoryTreeTest : public ::testing::Test {
  protected:
-  DirectoryTreeTest() {
-    std::string pattern = (fs::temp_directory_path() / "assay-tree-XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-  }
-  ~DirectoryTreeTest() override { fs::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& content = "x") {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path, std::ios::binary) << content;
-  }
+  void write(const std::string& path, const std::string& content = "x") { folder_.write(path, content); }
   std::unique_ptr<Tree> open() {
     auto tree = open_directory(root_.string());
     EXPECT_TRUE(tree) << tree.error().message;
     return std::move(*tree);
   }
-  static std::vector<std::string> paths(const Tree& tree) {
-    std::vector<std::string> out;
-    for (const TreeEntry& entry : tree.entries()) out.push_back(entry.path);
-    return out;
-  }
-  static std::vector<std::string> skips(const Tree& tree) {
-    std::vector<std::string> out;
-    for (const Skipped& skipped : tree.skipped()) out.push_back(skipped.path + ": " + skipped.reason);
-    return out;
-  }
-  std::string read(const Tree& tree, const std::string& path) {
-    const TreeEntry* entry = tree.find(path);
-    if (!entry) return "no entry";
-    auto blob = tree.read(*entry);
-    return blob ? std::string(blob->view()) : blob.error().message;
-  }
 
-  fs::path root_;
+  TempFolder folder_;
+  const fs::path root_ = folder_.path();
 };
 
 TEST_F(DirectoryTreeTest, ListsAndReads) {
@@ -61,12 +35,12 @@ TEST_F(DirectoryTreeTest, ListsAndReads) {
   write("pkg-1.0.dist-info/entry_points.txt", "[vllm.platform_plugins]\n");
   write("pkg.egg-info/entry_points.txt", "e");
   auto tree = open();
-  EXPECT_THAT(paths(*tree), ElementsAre("pkg-1.0.dist-info/entry_points.txt", "pkg.egg-info/entry_points.txt",
-                                        "pkg/__init__.py", "setup.py"));
+  EXPECT_THAT(paths_of(*tree), ElementsAre("pkg-1.0.dist-info/entry_points.txt",
+                                           "pkg.egg-info/entry_points.txt", "pkg/__init__.py", "setup.py"));
   EXPECT_EQ(tree->find("setup.py")->size, 8u);
-  EXPECT_EQ(read(*tree, "setup.py"), "setup()\n");
-  EXPECT_EQ(read(*tree, "pkg/__init__.py"), "");
-  EXPECT_THAT(skips(*tree), IsEmpty());
+  EXPECT_EQ(text_of(*tree, "setup.py"), "setup()\n");
+  EXPECT_EQ(text_of(*tree, "pkg/__init__.py"), "");
+  EXPECT_THAT(skips_of(*tree), IsEmpty());
   EXPECT_EQ(tree->identity().kind, "directory");
 }
 
@@ -80,8 +54,8 @@ TEST_F(DirectoryTreeTest, LeavesOutWhatIsNotSource) {
   write("pkg/build/a.py");
   write("work/.git", "gitdir: elsewhere\n");
   auto tree = open();
-  EXPECT_THAT(paths(*tree), ElementsAre("pkg/build/a.py"));
-  EXPECT_THAT(skips(*tree), IsEmpty());
+  EXPECT_THAT(paths_of(*tree), ElementsAre("pkg/build/a.py"));
+  EXPECT_THAT(skips_of(*tree), IsEmpty());
 }
 
 TEST_F(DirectoryTreeTest, LinksInsideTheTreeAreFollowedOnce) {
@@ -90,10 +64,10 @@ TEST_F(DirectoryTreeTest, LinksInsideTheTreeAreFollowedOnce) {
   fs::create_symlink("real", root_ / "first");
   fs::create_symlink(root_ / "real", root_ / "second");
   auto tree = open();
-  EXPECT_THAT(paths(*tree), ElementsAre("file.py", "first/a.py", "real/a.py"));
-  EXPECT_THAT(skips(*tree), ElementsAre("second: symbolic link to a folder that another link shows"));
-  EXPECT_EQ(read(*tree, "file.py"), "a");
-  EXPECT_EQ(read(*tree, "first/a.py"), "a");
+  EXPECT_THAT(paths_of(*tree), ElementsAre("file.py", "first/a.py", "real/a.py"));
+  EXPECT_THAT(skips_of(*tree), ElementsAre("second: symbolic link to a folder that another link shows"));
+  EXPECT_EQ(text_of(*tree, "file.py"), "a");
+  EXPECT_EQ(text_of(*tree, "first/a.py"), "a");
 }
 
 TEST_F(DirectoryTreeTest, HostileLinks) {
@@ -106,8 +80,8 @@ TEST_F(DirectoryTreeTest, HostileLinks) {
   fs::create_symlink("../../../../../../etc/hostname", root_ / "pkg/host.py");
   fs::create_symlink("nowhere", root_ / "dangling");
   auto tree = open();
-  EXPECT_THAT(paths(*tree), ElementsAre("pkg/a.py"));
-  EXPECT_THAT(skips(*tree),
+  EXPECT_THAT(paths_of(*tree), ElementsAre("pkg/a.py"));
+  EXPECT_THAT(skips_of(*tree),
               ElementsAre("dangling: symbolic link to nothing", "etc: symbolic link out of the tree",
                           "ping: symbolic link loop", "pkg/again: symbolic link loop",
                           "pkg/host.py: symbolic link out of the tree", "pong: symbolic link loop",
@@ -133,8 +107,8 @@ TEST_F(DirectoryTreeTest, SpecialFilesAndNames) {
   ASSERT_EQ(::mkfifo((root_ / "pipe.py").c_str(), 0600), 0);
   write("bad\xff.py");
   auto tree = open();
-  EXPECT_THAT(paths(*tree), ElementsAre("ok.py"));
-  EXPECT_THAT(skips(*tree),
+  EXPECT_THAT(paths_of(*tree), ElementsAre("ok.py"));
+  EXPECT_THAT(skips_of(*tree),
               ElementsAre("bad\\xff.py: name is not valid UTF-8", "pipe.py: not a regular file"));
 }
 
@@ -144,7 +118,7 @@ TEST_F(DirectoryTreeTest, HostileDepth) {
   write(deep + "a.py");
   write("ok.py");
   auto tree = open();
-  EXPECT_THAT(paths(*tree), ElementsAre("ok.py"));
+  EXPECT_THAT(paths_of(*tree), ElementsAre("ok.py"));
   ASSERT_EQ(tree->skipped().size(), 1u);
   EXPECT_EQ(tree->skipped()[0].reason, "nested more than 128 folders deep");
 }
@@ -155,7 +129,7 @@ TEST_F(DirectoryTreeTest, UnreadableFolder) {
   fs::permissions(root_ / "closed", fs::perms::none);
   auto tree = open();
   fs::permissions(root_ / "closed", fs::perms::owner_all);
-  EXPECT_THAT(skips(*tree), ElementsAre("closed: cannot be read: permission denied"));
+  EXPECT_THAT(skips_of(*tree), ElementsAre("closed: cannot be read: permission denied"));
 }
 
 TEST_F(DirectoryTreeTest, FilesThatChangeAfterTheyWereListed) {
@@ -167,9 +141,9 @@ TEST_F(DirectoryTreeTest, FilesThatChangeAfterTheyWereListed) {
   fs::remove(root_ / "gone.py");
   fs::remove(root_ / "pipe.py");
   ASSERT_EQ(::mkfifo((root_ / "pipe.py").c_str(), 0600), 0);
-  EXPECT_EQ(read(*tree, "grown.py"), "grown.py: changed while being read (1 bytes when listed, 3 now)");
-  EXPECT_EQ(read(*tree, "gone.py"), "gone.py: vanished after it was listed");
-  EXPECT_EQ(read(*tree, "pipe.py"), "pipe.py: not a regular file");
+  EXPECT_EQ(text_of(*tree, "grown.py"), "grown.py: changed while being read (1 bytes when listed, 3 now)");
+  EXPECT_EQ(text_of(*tree, "gone.py"), "gone.py: vanished after it was listed");
+  EXPECT_EQ(text_of(*tree, "pipe.py"), "pipe.py: not a regular file");
 }
 
 TEST_F(DirectoryTreeTest, WhatIsNoFolder) {

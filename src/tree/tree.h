@@ -1,5 +1,6 @@
-// A Tree is a read-only set of files under '/'-separated relative paths: a directory, a git revision, the git index,
-// an archive, an installed package, or one made in memory by a test. Nothing behind this interface is ever written.
+// A Tree is a read-only set of files under '/'-separated relative paths: a directory, a git revision, the git
+// index, an archive, an installed package, or one made in memory by a test. Nothing behind this interface is
+// ever written.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +52,9 @@ class Tree {
  public:
   virtual ~Tree() = default;
   virtual const TreeIdentity& identity() const = 0;
-  // All regular files, sorted by path, without duplicates. Version-control, cache and virtual-environment folders of a
-  // working tree (.git, __pycache__, .venv, node_modules, build output of setuptools …) are left out.
+  // All regular files, sorted by path, without duplicates. Version-control, cache and virtual-environment
+  // folders of a working tree (.git, __pycache__, .venv, node_modules, build output of setuptools …) are left
+  // out.
   virtual const std::vector<TreeEntry>& entries() const = 0;
   virtual const std::vector<Skipped>& skipped() const = 0;
   // Thread-safe. An error if the file vanished, changed its size while being read, or is not readable.
