@@ -153,6 +153,7 @@ Json stats(const Stats& s) {
   out["calls_unbound"] = s.calls_unbound;
   out["cache_hits"] = s.cache_hits;
   out["cache_misses"] = s.cache_misses;
+  out["wall_seconds"] = s.wall_seconds;
   out["seconds"] = Json::object();
   for (const auto& [phase, seconds] : s.seconds) out["seconds"][phase] = seconds;
   out["findings_per_rule"] = s.findings_per_rule;

@@ -256,6 +256,7 @@ void read_stats(const Value& value, Stats& stats) {
   value.get("calls_unbound", stats.calls_unbound);
   value.get("cache_hits", stats.cache_hits);
   value.get("cache_misses", stats.cache_misses);
+  value.get("wall_seconds", stats.wall_seconds);
   value.with("seconds", [&](const Value& phases) {
     phases.each_member([&](const std::string& phase, const Value& seconds) {
       stats.seconds.emplace_back(phase, seconds.number<double>());

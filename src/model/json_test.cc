@@ -72,6 +72,7 @@ Report full_report() {
   r.stats.calls_unbound = 2;
   r.stats.cache_hits = 5;
   r.stats.cache_misses = 6;
+  r.stats.wall_seconds = 0.75;
   r.stats.seconds = {{"parse", 0.5}, {"bind", 0.25}};
   r.stats.findings_per_rule = {{"missing-symbol", 1}};
   r.stats.seconds_per_rule = {{"missing-symbol", 0.125}};
@@ -147,6 +148,7 @@ TEST(Json, ExactTextOfASmallReport) {
   "calls_unbound": 0,
   "cache_hits": 0,
   "cache_misses": 0,
+  "wall_seconds": 0.0,
   "seconds": {},
   "findings_per_rule": {},
   "seconds_per_rule": {}

@@ -14,7 +14,7 @@ struct Location {
   uint32_t column = 0;      // 1-based, in characters; 0: the line as a whole
   uint32_t end_line = 0;    // 0: same as line
   uint32_t end_column = 0;  // 1-based, past the last character; 0: unknown
-  std::string text;         // the source line itself, so that reports need no access to the tree; may be empty
+  std::string text;  // the source line itself, so that reports need no access to the tree; may be empty
 
   auto operator<=>(const Location& other) const {
     if (auto c = tree <=> other.tree; c != 0) return c;

@@ -13,15 +13,15 @@ namespace assay {
 
 // One registration, override, copy or patch in the plugin.
 struct InventoryRow {
-  std::string kind;   // attention-backend, quantization-config, custom-op, oot-op, patch, class-path, …
-  std::string key;    // what the registry is keyed by; the dotted path that a patch replaces
-  std::string state;  // active | conditional | inactive | dead
-  std::string condition;                // the guards that decide, as written
+  std::string kind;       // attention-backend, quantization-config, custom-op, oot-op, patch, class-path, …
+  std::string key;        // what the registry is keyed by; the dotted path that a patch replaces
+  std::string state;      // active | conditional | inactive | dead
+  std::string condition;  // the guards that decide, as written
   std::vector<std::string> activation;  // entry point → imports → this row, one "file:line what" per hop
   std::string effective;                // dotted name of the class or callable that is registered
   std::string upstream;                 // dotted name of its upstream counterpart, if there is one
-  std::string difference;               // identical | changed | unrelated | empty where there's no counterpart
-  std::string decision;                 // retain | update | remove | fallback | reject; empty: not decided
+  std::string difference;  // identical | changed | unrelated | empty where there's no counterpart
+  std::string decision;    // retain | update | remove | fallback | reject; empty: not decided
   std::string validation;
   EvidenceLevel evidence = EvidenceLevel::kSourceInspected;
   Location location;
@@ -35,8 +35,8 @@ struct FileRow {
   // For import files: what is lost when line N raises.
   struct Loss {
     uint32_t line = 0;
-    std::string import;               // as written
-    std::vector<std::string> rows;    // "kind key" of the registrations that are lost
+    std::string import;             // as written
+    std::vector<std::string> rows;  // "kind key" of the registrations that are lost
   };
   std::vector<Loss> losses;
 };
@@ -59,11 +59,12 @@ struct InputInfo {
 };
 
 struct Stats {
-  uint64_t files = 0;   // parsed
-  uint64_t bytes = 0;   // of the parsed files
+  uint64_t files = 0;                               // parsed
+  uint64_t bytes = 0;                               // of the parsed files
   uint64_t names_decided = 0, names_undecided = 0;  // names imported from the target
   uint64_t calls_bound = 0, calls_unbound = 0;      // calls of things that belong to the target
   uint64_t cache_hits = 0, cache_misses = 0;
+  double wall_seconds = 0;                              // the whole command, by the clock on the wall
   std::vector<std::pair<std::string, double>> seconds;  // per phase, in the order they ran
   std::map<std::string, uint64_t> findings_per_rule;
   std::map<std::string, double> seconds_per_rule;

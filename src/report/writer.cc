@@ -9,8 +9,10 @@ namespace assay {
 namespace {
 
 constexpr std::array kFormats = std::to_array<Format>({
-    {"concise", "one line per finding", write_concise},
-    {"json", "schema assay.report/1", write_json},
+    {"full", "annotated source of both sides", true, write_full},
+    {"concise", "one line per finding", true, write_concise},
+    {"json", "schema assay.report/1", false, write_json},
+    {"markdown", "the body of a pull request", true, write_markdown},
 });
 
 }  // namespace

@@ -14,12 +14,15 @@ struct WriteOptions {
   bool stats = false;   // append where the time went and what was decided
 };
 
+std::string write_full(const Report& report, const WriteOptions& options);
 std::string write_concise(const Report& report, const WriteOptions& options);
 std::string write_json(const Report& report, const WriteOptions& options);
+std::string write_markdown(const Report& report, const WriteOptions& options);
 
 struct Format {
   std::string_view name;
   std::string_view summary;
+  bool for_people;  // has a summary, and statistics when asked for
   std::string (*write)(const Report&, const WriteOptions&);
 };
 
