@@ -50,6 +50,7 @@ Json site(const Site& further) {
   Json out;
   out["location"] = location(further.location);
   out["state"] = to_string(further.state);
+  out["fingerprint"] = further.fingerprint;
   return out;
 }
 

@@ -125,6 +125,7 @@ Site site(const Value& value) {
   Site further;
   get_location(value, further.location);
   value.get("state", further.state, parse_finding_state);
+  value.get("fingerprint", further.fingerprint);
   return further;
 }
 

@@ -43,7 +43,7 @@ Report full_report() {
   f.location = place("plugin", "a/b.py", 3, 5, "from vllm.x import Y");
   f.location.end_line = 4;
   f.location.end_column = 9;
-  f.sites = {{place("plugin", "a/b.py", 8, 1, "Y()"), FindingState::kFixed}};
+  f.sites = {{place("plugin", "a/b.py", 8, 1, "Y()"), FindingState::kFixed, "89ab"}};
   f.related = {{place("target", "vllm/x.py", 1, 1, "class Z:"), "vllm.x.Z", "renamed"}};
   f.supports = {"claim-1"};
   f.group = "missing-symbol:vllm.x.Y";
@@ -89,8 +89,8 @@ TEST(Json, RoundTripKeepsEveryField) {
   auto read = report_from_json(text, "r.json");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(report_to_json(*read), text);
-  for (const char* kept :
-       {"time limit", "4567", "claim-1", "ImportError", "from .y import z", "5000000000", "plugin_base"})
+  for (const char* kept : {"time limit", "4567", "89ab", "claim-1", "ImportError", "from .y import z",
+                           "5000000000", "plugin_base"})
     EXPECT_NE(text.find(kept), std::string::npos) << kept;
 }
 

@@ -24,8 +24,8 @@ Finding moved_symbol() {
   f.expected = "a name of `vllm.attention.ops`";
   f.observed = "no such name in vllm 0.26.0";
   f.trigger = "demo.register() imports demo.attention";
-  f.sites = {{at("plugin", "demo/attention.py", 40, 5, 0, ""), FindingState::kIntroduced},
-             {at("plugin", "demo/other.py", 3, 0, 0, ""), FindingState::kFixed}};
+  f.sites = {{at("plugin", "demo/attention.py", 40, 5, 0, ""), FindingState::kIntroduced, ""},
+             {at("plugin", "demo/other.py", 3, 0, 0, ""), FindingState::kFixed, ""}};
   f.related = {{at("target", "vllm/v1/attention/ops.py", 107, 5, 14, "def flash_mla(q, k):"),
                 "vllm.v1.attention.ops.flash_mla", "stands here now"}};
   f.group = "missing-symbol:vllm.attention.ops.flash_mla";
