@@ -127,7 +127,7 @@ void GitTree::walk(const git_tree* tree, const std::string& path, int depth) {
       add(std::move(child), git_tree_entry_filemode(entry), *git_tree_entry_id(entry));
       continue;
     }
-    if (is_left_out(path, name)) continue;
+    if (is_left_out(name)) continue;
     // Trees that hold one another many times over unfold without end.
     if (++folders_ > kMaxFolders) return;
     if (depth + 1 > kMaxDepth) {
@@ -184,13 +184,9 @@ Expected<void> GitTree::list_index(const std::string& folder) {
     std::string path = entry->path;
     if (!path.starts_with(prefix)) continue;
     path.erase(0, prefix.size());
-    bool left_out = false;
-    for (size_t begin = 0, end; (end = path.find('/', begin)) != std::string::npos && !left_out;
-         begin = end + 1) {
-      const std::string_view whole = path;
-      left_out = is_left_out(whole.substr(0, begin == 0 ? 0 : begin - 1), whole.substr(begin, end - begin));
-    }
-    if (left_out) continue;
+    std::vector<std::string_view> folders = split(path, '/');
+    folders.pop_back();
+    if (std::any_of(folders.begin(), folders.end(), is_left_out)) continue;
     if (git_index_entry_is_conflict(entry)) {
       // Up to three stages of one path stand together.
       if (skipped_.empty() || skipped_.back().path != printable(path))

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -53,6 +52,39 @@ struct CloseDir {
   void operator()(DIR* dir) const { ::closedir(dir); }
 };
 
+Expected<Blob> read_at(int folder, const std::string& path, const TreeEntry& entry) {
+  // O_NONBLOCK: should a pipe have taken the file's place, opening it must not wait.
+  Fd fd(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0) {
+    if (errno == ENOENT) return fail(entry.path + ": vanished after it was listed");
+    return fail(entry.path + ": " + reason_of(errno));
+  }
+  struct stat before {
+  }, after{};
+  if (::fstat(fd.get(), &before) != 0) return fail(entry.path + ": " + reason_of(errno));
+  if (!S_ISREG(before.st_mode)) return fail(entry.path + ": not a regular file");
+  const auto size = static_cast<uint64_t>(before.st_size);
+  if (size != entry.size) {
+    return fail(entry.path + ": changed while being read (" + std::to_string(entry.size) +
+                " bytes when listed, " + std::to_string(size) + " now)");
+  }
+  // One byte more than expected: a file that grows meanwhile gives it away.
+  std::string bytes(size + 1, '\0');
+  size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got = ::read(fd.get(), bytes.data() + have, bytes.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(entry.path + ": " + reason_of(errno));
+    if (got == 0) break;
+    have += static_cast<size_t>(got);
+  }
+  const bool stable = ::fstat(fd.get(), &after) == 0 && after.st_mtim.tv_sec == before.st_mtim.tv_sec &&
+                      after.st_mtim.tv_nsec == before.st_mtim.tv_nsec;
+  if (have != size || !stable) return fail(entry.path + ": changed while being read");
+  bytes.resize(size);
+  return Blob(std::move(bytes));
+}
+
 class DirectoryTree : public Tree {
  public:
   DirectoryTree(int root, std::string real_root, std::string spec)
@@ -61,7 +93,9 @@ class DirectoryTree : public Tree {
   const TreeIdentity& identity() const override { return identity_; }
   const std::vector<TreeEntry>& entries() const override { return entries_; }
   const std::vector<Skipped>& skipped() const override { return skipped_; }
-  Expected<Blob> read(const TreeEntry& entry) const override;
+  Expected<Blob> read(const TreeEntry& entry) const override {
+    return read_at(root_.get(), entry.path, entry);
+  }
 
   Expected<void> list();
 
@@ -107,7 +141,13 @@ void DirectoryTree::walk(int fd, const std::string& path, int depth) {
       type = IFTODT(info.st_mode);
     }
     if (name == ".git") continue;  // a file in a worktree
-    if (type == DT_DIR && is_left_out(path, name)) continue;
+    if (type == DT_DIR && is_left_out(name)) continue;
+    if (type == DT_DIR && path.empty() && name == "build" &&
+        ::faccessat(fd, "build/__init__.py", F_OK, 0) != 0) {
+      // Copies of the sources that setuptools makes; deeper down, or as a package, "build" is an honest name.
+      skip(child, "output of a build");
+      continue;
+    }
     if (!valid_utf8(name)) {
       skip(child, "name is not valid UTF-8");
     } else if (child.size() > kMaxPath) {
@@ -185,12 +225,8 @@ void DirectoryTree::follow(const std::string& link) {
     skip(link, "symbolic link loop");
     return;
   }
-  std::string_view inside = std::string_view(target).substr(root.size());
-  for (size_t begin = 0; begin <= inside.size();) {
-    const size_t end = std::min(inside.find('/', begin), inside.size());
-    const std::string_view above = begin == 0 ? std::string_view() : inside.substr(0, begin - 1);
-    if (is_left_out(above, inside.substr(begin, end - begin))) return;
-    begin = end + 1;
+  for (std::string_view part : split(std::string_view(target).substr(root.size()), '/')) {
+    if (is_left_out(part)) return;
   }
   if (!followed_.insert(target).second) {
     skip(link, "symbolic link to a folder that another link shows");
@@ -223,50 +259,17 @@ Expected<void> DirectoryTree::list() {
   return {};
 }
 
-Expected<Blob> DirectoryTree::read(const TreeEntry& entry) const {
-  // O_NONBLOCK: should a pipe have taken the file's place, opening it must not wait.
-  Fd fd(::openat(root_.get(), entry.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() < 0) {
-    if (errno == ENOENT) return fail(entry.path + ": vanished after it was listed");
-    return fail(entry.path + ": " + reason_of(errno));
-  }
-  struct stat before {
-  }, after{};
-  if (::fstat(fd.get(), &before) != 0) return fail(entry.path + ": " + reason_of(errno));
-  if (!S_ISREG(before.st_mode)) return fail(entry.path + ": not a regular file");
-  const auto size = static_cast<uint64_t>(before.st_size);
-  if (size != entry.size) {
-    return fail(entry.path + ": changed while being read (" + std::to_string(entry.size) +
-                " bytes when listed, " + std::to_string(size) + " now)");
-  }
-  // One byte more than expected: a file that grows meanwhile gives it away.
-  std::string bytes(size + 1, '\0');
-  size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got = ::read(fd.get(), bytes.data() + have, bytes.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(entry.path + ": " + reason_of(errno));
-    if (got == 0) break;
-    have += static_cast<size_t>(got);
-  }
-  const bool stable = ::fstat(fd.get(), &after) == 0 && after.st_mtim.tv_sec == before.st_mtim.tv_sec &&
-                      after.st_mtim.tv_nsec == before.st_mtim.tv_nsec;
-  if (have != size || !stable) return fail(entry.path + ": changed while being read");
-  bytes.resize(size);
-  return Blob(std::move(bytes));
-}
-
 }  // namespace
 
-bool is_left_out(std::string_view parent, std::string_view name) {
-  static constexpr std::array<std::string_view, 16> kEverywhere = {
-      ".git",        ".hg",          ".svn",          "__pycache__", ".venv",
-      "venv",        "node_modules", ".tox",          ".nox",        ".eggs",
-      ".mypy_cache", ".cache",       ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints",
-      ".hypothesis"};
-  if (std::find(kEverywhere.begin(), kEverywhere.end(), name) != kEverywhere.end()) return true;
-  // Copies of the sources that setuptools makes; deeper down "build" is an honest package name.
-  return parent.empty() && name == "build";
+bool is_left_out(std::string_view folder_name) {
+  static constexpr std::string_view kNames[] = {
+      ".git", ".hg",  ".svn",  ".venv",       "venv",   "__pycache__",   "node_modules", ".ipynb_checkpoints",
+      ".tox", ".nox", ".eggs", ".mypy_cache", ".cache", ".pytest_cache", ".ruff_cache",  ".hypothesis"};
+  return std::find(std::begin(kNames), std::end(kNames), folder_name) != std::end(kNames);
+}
+
+Expected<Blob> read_file(const std::string& path, const TreeEntry& entry) {
+  return read_at(AT_FDCWD, path, entry);
 }
 
 Expected<std::unique_ptr<Tree>> open_directory(const std::string& path, const std::string& spec) {

@@ -14,8 +14,10 @@ namespace assay {
 // denied".
 Expected<std::unique_ptr<Tree>> open_directory(const std::string& path, const std::string& spec = "");
 
-// True for folders that never hold a project's own source: version control, caches, environments. `parent` is
-// the folder it lies in, "" for the root of a project, where the output of setuptools counts as well.
-bool is_left_out(std::string_view parent, std::string_view name);
+// True for folders that never hold a project's own source: version control, caches, environments.
+bool is_left_out(std::string_view folder_name);
+
+// The bytes of one file on disk that was listed as `entry`; errors name entry.path.
+Expected<Blob> read_file(const std::string& path, const TreeEntry& entry);
 
 }  // namespace assay

@@ -55,7 +55,9 @@ TEST_F(DirectoryTreeTest, LeavesOutWhatIsNotSource) {
   write("work/.git", "gitdir: elsewhere\n");
   auto tree = open();
   EXPECT_THAT(paths_of(*tree), ElementsAre("pkg/build/a.py"));
-  EXPECT_THAT(skips_of(*tree), IsEmpty());
+  EXPECT_THAT(skips_of(*tree), ElementsAre("build: output of a build"));
+  write("build/__init__.py");
+  EXPECT_THAT(paths_of(*open()), ElementsAre("build/__init__.py", "build/a.py", "pkg/build/a.py"));
 }
 
 TEST_F(DirectoryTreeTest, LinksInsideTheTreeAreFollowedOnce) {
