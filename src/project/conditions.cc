@@ -1,0 +1,222 @@
+// Conditions: what is known on this platform, with this target. And from them: which places are live.
+#include <algorithm>
+
+#include "project/semantics.h"
+
+namespace assay {
+namespace {
+
+std::string_view last_part(std::string_view dotted) {
+  size_t dot = dotted.rfind('.');
+  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
+}
+
+Truth both(Truth a, Truth b) {
+  if (a == Truth::kNo || b == Truth::kNo) return Truth::kNo;
+  return a == Truth::kYes && b == Truth::kYes ? Truth::kYes : Truth::kUnknown;
+}
+
+// The text asks for a version or for the presence of something: the other branch is meant for the other answer.
+bool asks_for_version(Node condition) {
+  std::string_view t = condition.text();
+  for (std::string_view word : {"version", "Version", "hasattr(", "find_spec", "signature(", "is_available", "_AVAILABLE", "has_"}) {
+    if (t.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Truth Semantics::condition(const Module& module, Node e, const Frame* frame) {
+  if (!e || depth_ > 55) return Truth::kUnknown;
+  ++depth_;
+  Truth out = Truth::kUnknown;
+  switch (e.kind()) {
+    case Kind::k_parenthesized_expression: out = condition(module, e.first_child(), frame); break;
+    case Kind::k_not_operator: out = !condition(module, e.child(Field::k_argument), frame); break;
+    case Kind::k_boolean_operator: {
+      Truth a = condition(module, e.child(Field::k_left), frame);
+      bool is_or = e.child(Field::k_operator).text() == "or";
+      if (a == (is_or ? Truth::kYes : Truth::kNo)) {
+        out = a;
+        break;
+      }
+      Truth b = condition(module, e.child(Field::k_right), frame);
+      out = is_or ? !both(!a, !b) : both(a, b);
+      break;
+    }
+    case Kind::k_comparison_operator: out = comparison(module, e, frame); break;
+    default: {
+      if (e.is_any(Kind::k_identifier, Kind::k_attribute) && last_part(e.text()) == "TYPE_CHECKING") {
+        out = Truth::kNo;
+        break;
+      }
+      Values values = infer(module, e, frame);
+      if (values.open || values.list.empty()) break;
+      out = truthiness(values.list[0]);
+      for (const Value& v : values.list) {
+        if (truthiness(v) != out) out = Truth::kUnknown;
+      }
+    }
+  }
+  --depth_;
+  return out;
+}
+
+Truth Semantics::comparison(const Module& module, Node e, const Frame* frame) {
+  if (e.child_count() != 3) return Truth::kUnknown;  // chains are not followed
+  std::string op(e.child(Field::k_operators).text());
+  Node left_node = e.child_at(0), right_node = e.child_at(2);
+  // sys.version_info and sys.platform: what every supported setting agrees on
+  if (left_node.text() == "sys.platform") {
+    std::string text;
+    if (!string_value(right_node, text)) return Truth::kUnknown;
+    return op == "==" ? truth_of(text == "linux") : op == "!=" ? truth_of(text != "linux") : Truth::kUnknown;
+  }
+  if (left_node.text() == "sys.version_info" && right_node.is(Kind::k_tuple)) {
+    Node minor = right_node.child_at(1);
+    bool at_most_3_10 = right_node.child_at(0).text() == "3" && (!minor || (minor.text().size() == 1 || minor.text() == "10"));
+    if (at_most_3_10 && op == ">=") return Truth::kYes;
+    if (at_most_3_10 && op == "<") return Truth::kNo;
+    return Truth::kUnknown;
+  }
+  Values left = infer(module, left_node, frame), right = infer(module, right_node, frame);
+  if (left.open || right.open || left.list.empty() || right.list.empty()) return Truth::kUnknown;
+  Truth out = Truth::kUnknown;
+  bool first = true;
+  auto add = [&](Truth t) {
+    if (first) out = t;
+    else if (t != out) out = Truth::kUnknown;
+    first = false;
+  };
+  for (const Value& a : left.list) {
+    for (const Value& b : right.list) {
+      if (op == "==" || op == "is") {
+        add(equal(a, b));
+      } else if (op == "!=" || op == "is not") {
+        add(!equal(a, b));
+      } else if (op == "in" || op == "not in") {
+        Truth found = Truth::kUnknown;
+        if (b.kind == ValueKind::kLiteral && !b.definition().is(Kind::k_dictionary)) {
+          found = Truth::kNo;
+          for (Node item : b.definition().children()) {
+            Values v = infer(*b.module, item);
+            Truth same = v.single() ? equal(a, *v.single()) : Truth::kUnknown;
+            if (same == Truth::kYes) found = Truth::kYes;
+            if (same == Truth::kUnknown && found == Truth::kNo) found = Truth::kUnknown;
+          }
+        } else if (a.kind == ValueKind::kString && b.kind == ValueKind::kString) {
+          found = truth_of(b.text.find(a.text) != std::string_view::npos);
+        }
+        add(op == "in" ? found : !found);
+      } else {
+        int order = 0;
+        if (a.kind == ValueKind::kVersion && b.kind == ValueKind::kVersion) {
+          order = compare_versions(a.text, b.text);
+        } else if (a.kind == ValueKind::kInteger && b.kind == ValueKind::kInteger) {
+          order = a.number < b.number ? -1 : a.number > b.number;
+        } else {
+          add(Truth::kUnknown);
+          continue;
+        }
+        add(op == "<" ? truth_of(order < 0) : op == "<=" ? truth_of(order <= 0) : op == ">" ? truth_of(order > 0) : op == ">=" ? truth_of(order >= 0) : Truth::kUnknown);
+      }
+    }
+  }
+  // "k" in inspect.signature(f).parameters
+  return out;
+}
+
+Truth Semantics::has_attribute(const Module& module, Node object, Node name_node, const Frame* frame) {
+  Values names = infer(module, name_node, frame);
+  const Value* name = names.single();
+  if (!name || name->kind != ValueKind::kString) return Truth::kUnknown;
+  Values objects = infer(module, object, frame);
+  if (objects.open || objects.list.empty()) return Truth::kUnknown;
+  Truth out = Truth::kUnknown;
+  bool first = true;
+  for (const Value& v : objects.list) {
+    Presence p = Presence::kUnknown;
+    if (v.kind == ValueKind::kModule) p = module_member(*v.module, name->text).presence;
+    if (v.kind == ValueKind::kClass) p = class_member(v.class_ref(), name->text).presence;
+    if (v.kind == ValueKind::kInstance && !v.declared) p = class_member(v.class_ref(), name->text).presence == Presence::kYes ? Presence::kYes : Presence::kUnknown;
+    Truth t = p == Presence::kYes ? Truth::kYes : p == Presence::kNo ? Truth::kNo : Truth::kUnknown;
+    if (first) out = t;
+    else if (t != out) out = Truth::kUnknown;
+    first = false;
+  }
+  return out;
+}
+
+// current_platform.is_cuda() and the like, where the catalog or the user says what they are.
+Values Semantics::platform_call(const Module& module, Node call) {
+  Node callee = call.child(Field::k_function);
+  if (!callee.is(Kind::k_attribute) || environment_.platform_truth.empty()) return Values::unknown("");
+  auto it = environment_.platform_truth.find(callee.child(Field::k_attribute).text());
+  if (it == environment_.platform_truth.end()) return Values::unknown("");
+  Node object = callee.child(Field::k_object);
+  std::string_view name = object.is(Kind::k_attribute) ? object.child(Field::k_attribute).text() : object.text();
+  (void)module;
+  if (!environment_.platform_variables.count(name)) return Values::unknown("");
+  return Values::of(bool_value(it->second));
+}
+
+bool Semantics::evaluate_guards(const Module& module, Node node, Truth& alive, bool& types_only, bool& versions) {
+  alive = Truth::kYes;
+  types_only = versions = false;
+  for (const Guard& g : guards_of(node)) {
+    if (g.kind == GuardKind::kHandler) {
+      if (alive == Truth::kYes) alive = Truth::kUnknown;
+      std::vector<std::string> types = handled_types(g.node);
+      // A handler of import errors runs only where the import fails.
+      if (import_error_handler(g.node.parent(), true) == g.node) versions = true;
+      continue;
+    }
+    if (g.kind != GuardKind::kCondition) continue;
+    Truth t = condition(module, g.node);
+    std::string_view text = g.node.text();
+    if (!g.negated && last_part(strip_parens(g.node).text()) == "TYPE_CHECKING") types_only = true;
+    if (g.negated) t = !t;
+    if (t == Truth::kNo) alive = Truth::kNo;
+    if (t == Truth::kUnknown) {
+      if (alive == Truth::kYes) alive = Truth::kUnknown;
+      versions |= asks_for_version(g.node);
+    }
+    (void)text;
+  }
+  return true;
+}
+
+Truth Semantics::live(const Module& module, Node node) {
+  // All expressions of a statement without inner conditions share its guards.
+  Node place = node;
+  while (place.parent() && !place.parent().is_any(Kind::k_block, Kind::k_module, Kind::k_conditional_expression, Kind::k_boolean_operator,
+                                                  Kind::k_if_statement, Kind::k_elif_clause, Kind::k_while_statement, Kind::k_list_comprehension,
+                                                  Kind::k_set_comprehension, Kind::k_dictionary_comprehension, Kind::k_generator_expression)) {
+    place = place.parent();
+  }
+  Key key{&module, place.id()};
+  if (auto it = guards_.find(key); it != guards_.end()) return it->second.live;
+  guards_[key] = {Truth::kUnknown, false, false};  // while it is being decided: a guard that depends on itself
+  GuardState state{};
+  evaluate_guards(module, place, state.live, state.types_only, state.versions);
+  guards_[key] = state;
+  return state.live;
+}
+
+bool Semantics::type_checking_only(const Module& module, Node node) {
+  if (module.syntax().source().find("TYPE_CHECKING") == std::string_view::npos) return false;
+  for (const Guard& g : guards_of(node)) {
+    if (g.kind == GuardKind::kCondition && !g.negated && last_part(strip_parens(g.node).text()) == "TYPE_CHECKING") return true;
+  }
+  return false;
+}
+
+bool Semantics::version_guarded(const Module& module, Node node) {
+  Truth alive;
+  bool types_only, versions;
+  evaluate_guards(module, node, alive, types_only, versions);
+  return versions;
+}
+
+}  // namespace assay

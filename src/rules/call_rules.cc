@@ -1,0 +1,99 @@
+// call-missing-argument, call-unknown-argument, call-too-many-arguments, self-passed-explicitly.
+#include <algorithm>
+
+#include "rules/rules.h"
+
+namespace assay {
+namespace {
+
+const char* rule_of(BindOutcome outcome) {
+  switch (outcome) {
+    case BindOutcome::kMissing: return "call-missing-argument";
+    case BindOutcome::kTooManyPositional: return "call-too-many-arguments";
+    default: return "call-unknown-argument";
+  }
+}
+
+// f(self, …) on a method that is bound already.
+bool passes_self(const Module& module, const Value& callee, const CallShape& shape, Node call) {
+  if (callee.bound != Bound::kInstance || shape.positional_values.empty()) return false;
+  Node function = enclosing_function(module.scopes(), call);
+  Node first = shape.positional_values.front();
+  Node object = call.child(Field::k_function).child(Field::k_object);
+  return function && first && !first_parameter(function).empty() && first.text() == first_parameter(function) && object.text() == first.text();
+}
+
+bool from_target(RuleContext& ctx, const Callable& c) { return c.module && c.module->tree == &ctx.target; }
+
+// try: f(a=1) except TypeError: f()
+bool type_error_caught(Node call) {
+  for (const Guard& g : guards_of(call)) {
+    if (g.kind != GuardKind::kTry) continue;
+    for (Node c : g.node.children()) {
+      if (!c.is(Kind::k_except_clause)) continue;
+      for (const std::string& t : handled_types(c)) {
+        if (t == "TypeError") return true;
+      }
+    }
+  }
+  return false;
+}
+
+void check_call(RuleContext& ctx, const Module& module, Node call) {
+  Node callee_node = call.child(Field::k_function);
+  if (callee_node.is(Kind::k_call) && callee_node.child(Field::k_function).text() != "super") return;
+  Values callees = ctx.sem.infer(module, callee_node);
+  if (callees.list.empty()) return;
+  CallShape shape = call_shape(call);
+  if (shape.unreadable) return;
+  std::vector<std::pair<Callable, BindResult>> failures;
+  bool all_known = !callees.open, target = false;
+  bool self_passed = false;
+  for (const Value& v : callees.list) {
+    Callable c = ctx.sem.callable(v);
+    target |= from_target(ctx, c);
+    if (!c.known) {
+      all_known = false;
+      continue;
+    }
+    CallShape used = shape;
+    if (v.kernel) {  // launch options that every Triton kernel takes
+      for (size_t i = used.keywords.size(); i-- > 0;) {
+        static constexpr std::string_view kOptions[] = {"num_warps", "num_stages", "num_ctas", "num_consumer_groups", "maxnreg", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "launch_cooperative_grid", "launch_pdl", "enable_fp_fusion"};
+        if (std::find(std::begin(kOptions), std::end(kOptions), used.keywords[i]) == std::end(kOptions)) continue;
+        if (c.signature.find(used.keywords[i])) continue;
+        used.keywords.erase(used.keywords.begin() + static_cast<long>(i));
+        used.keyword_values.erase(used.keyword_values.begin() + static_cast<long>(i));
+      }
+    }
+    BindResult result = bind(c.signature, used);
+    if (v.kernel && result.outcome == BindOutcome::kMissing) return;  // autotuned and heuristic parameters are supplied
+    if (!result.certainly_fails()) {
+      all_known = false;
+    } else {
+      self_passed |= passes_self(module, v, shape, call);
+      failures.emplace_back(std::move(c), std::move(result));
+    }
+  }
+  if (target) callees.open ? ++ctx.stats.calls_unbound : ++ctx.stats.calls_bound;
+  if (!all_known || failures.empty() || type_error_caught(call)) return;
+  const auto& [callable, result] = failures.front();
+  std::string rule = self_passed ? "self-passed-explicitly" : rule_of(result.outcome);
+  std::string message = "the call of " + callable.name + " cannot be bound: " + assay::describe(result);
+  if (self_passed) message += " (self is passed to a method that is already bound)";
+  Finding* f = report(ctx, rule, module, call, callable.name, message);
+  if (!f) return;
+  f->expected = callable.name + to_string(callable.signature);
+  f->observed = std::string(call.text().substr(0, 200));
+  relate(*f, *callable.module, callable.definition, callable.name, "defined here as " + to_string(callable.signature));
+}
+
+}  // namespace
+
+void check_calls(RuleContext& ctx, const Module& module) {
+  for (Node n : module.root().descendants()) {
+    if (n.is(Kind::k_call)) check_call(ctx, module, n);
+  }
+}
+
+}  // namespace assay

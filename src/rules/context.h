@@ -1,0 +1,53 @@
+// What a rule works with, and how it reports.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/report.h"
+#include "project/definition_index.h"
+#include "project/reach.h"
+#include "project/semantics.h"
+#include "rules/rule_table.h"
+
+namespace assay {
+
+// One per thread: rules of different modules run side by side.
+struct RuleContext {
+  Semantics& sem;
+  const SourceTree& plugin;
+  const SourceTree& target;
+  const Reachability& reach;
+  const DefinitionIndex& definitions;  // where the target defines a name
+  std::vector<Finding> findings;
+  std::vector<Unknown> unknown;
+  Stats stats;
+
+  const Project& project() const { return sem.project(); }
+};
+
+Location locate(const Module& module, Node node);
+Location locate_file(const Module& module);
+
+// The most a finding at this place can be: an error needs a reached module and a live place. `reason` says why it is less.
+struct Exposure {
+  enum class Kind : uint8_t { kLive, kUndecided, kTypeCheckingOnly, kUnreached, kDead } kind = Kind::kLive;
+  std::string reason;  // for the finding's `limits`
+};
+Exposure exposure(RuleContext& ctx, const Module& module, Node node);
+
+// Adds a finding of the rule at the place; its level is lowered to a note where nothing can reach the place. Returns
+// nullptr for a place that is dead on this platform (nothing is reported there).
+Finding* report(RuleContext& ctx, std::string_view rule, const Module& module, Node node, std::string symbol, std::string message);
+
+// A related place: the other side.
+void relate(Finding& finding, const Module& module, Node node, std::string symbol, std::string message);
+
+// What makes the place run: "entry point … → import …", for Finding::trigger.
+std::string trigger_of(RuleContext& ctx, const Module& module);
+
+void note_unknown(RuleContext& ctx, const Module& module, Node node, std::string what, std::string reason);
+
+}  // namespace assay

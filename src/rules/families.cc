@@ -1,0 +1,19 @@
+#include <array>
+
+#include "rules/rules.h"
+
+namespace assay {
+
+std::span<const RuleFamily> rule_families() {
+  static constexpr std::array kFamilies = std::to_array<RuleFamily>({
+      {"syntax", check_syntax},
+      {"imports", check_imports},
+      {"names", check_names},
+      {"attributes", check_attributes},
+      {"class paths", check_class_paths},
+      {"calls", check_calls},
+  });
+  return kFamilies;
+}
+
+}  // namespace assay

@@ -1,0 +1,27 @@
+// The rule families: each looks at one module of the plugin and reports what it finds.
+#pragma once
+
+#include <span>
+
+#include "rules/context.h"
+
+namespace assay {
+
+using ModuleRule = void (*)(RuleContext&, const Module&);
+
+struct RuleFamily {
+  const char* name;  // for --stats
+  ModuleRule run;
+};
+
+// In the order in which they run.
+std::span<const RuleFamily> rule_families();
+
+void check_syntax(RuleContext& ctx, const Module& module);
+void check_imports(RuleContext& ctx, const Module& module);
+void check_names(RuleContext& ctx, const Module& module);
+void check_attributes(RuleContext& ctx, const Module& module);
+void check_class_paths(RuleContext& ctx, const Module& module);
+void check_calls(RuleContext& ctx, const Module& module);
+
+}  // namespace assay
