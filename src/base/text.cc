@@ -100,6 +100,25 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string without_credentials(std::string_view text) {
+  std::string out;
+  for (size_t scheme; (scheme = text.find("://")) != std::string_view::npos;) {
+    const size_t begin = scheme + 3;
+    // A password may itself hold an '@': the last one before the host's end counts.
+    const size_t end = std::min(text.find_first_of("/?# \t\n'\"", begin), text.size());
+    const size_t at = text.substr(0, end).rfind('@');
+    out += text.substr(0, begin);
+    if (at != std::string_view::npos && at >= begin) {
+      out += "***";
+      text.remove_prefix(at);
+    } else {
+      text.remove_prefix(begin);
+    }
+  }
+  out += text;
+  return out;
+}
+
 size_t edit_distance(std::string_view a, std::string_view b) {
   // Three rows of the usual table; `older` serves the swaps.
   std::vector<size_t> older(b.size() + 1), old(b.size() + 1), row(b.size() + 1);

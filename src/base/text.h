@@ -21,6 +21,9 @@ bool valid_utf8(std::string_view text);
 // the result is valid UTF-8 on one line and can't drive a terminal.
 std::string printable(std::string_view text);
 
+// With the user name and password of every URL in the text replaced by "***".
+std::string without_credentials(std::string_view text);
+
 // Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`, by bytes.
 size_t edit_distance(std::string_view a, std::string_view b);
 

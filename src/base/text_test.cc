@@ -40,6 +40,14 @@ TEST(Text, PrintableLeavesNothingThatDrivesATerminal) {
   EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
 }
 
+TEST(Text, WithoutCredentials) {
+  EXPECT_EQ(without_credentials("from https://user:p@ss@host/simple/ and a@b"),
+            "from https://***@host/simple/ and a@b");
+  EXPECT_EQ(without_credentials("http://host/a@b https://t@x"), "http://host/a@b https://***@x");
+  EXPECT_EQ(without_credentials("a://"), "a://");
+  EXPECT_EQ(without_credentials(""), "");
+}
+
 TEST(Text, EditDistance) {
   EXPECT_EQ(edit_distance("", "abc"), 3u);
   EXPECT_EQ(edit_distance("abc", "abc"), 0u);
