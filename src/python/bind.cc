@@ -1,5 +1,7 @@
 #include "python/bind.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -20,6 +22,12 @@ class ShapeReader {
   explicit ShapeReader(CallShape& out) : out_(out) {}
 
   void add(Node argument) {
+    // Bytes, not kinds: the grammar takes `*a.b()` among arguments for `(*a).b()` now and then.
+    bool starred = argument.text().starts_with('*');
+    if (starred && !argument.is_any(Kind::k_list_splat, Kind::k_dictionary_splat)) {
+      (argument.text().starts_with("**") ? out_.star_kwargs : out_.star_args) = true;
+      return;
+    }
     switch (argument.kind()) {
       case Kind::kError:
         out_.unreadable = true;
@@ -41,7 +49,9 @@ class ShapeReader {
 
   // `*expression`
   void add_star(Node expression) {
-    if (!expression.is_any(Kind::k_list, Kind::k_tuple) || expression.child(Kind::k_list_splat)) {
+    bool literal = expression.is_any(Kind::k_list, Kind::k_tuple);
+    for (Node element : expression.children()) literal = literal && !element.text().starts_with('*');
+    if (!literal) {
       out_.star_args = true;
       return;
     }
@@ -247,11 +257,7 @@ std::string quoted_list(const std::vector<std::string_view>& names) {
   return out;
 }
 
-std::string plural(size_t n, std::string_view noun) {
-  std::string out(noun);
-  if (n != 1) out += 's';
-  return out;
-}
+const char* plural(size_t n) { return n == 1 ? "" : "s"; }
 
 }  // namespace
 
@@ -339,19 +345,20 @@ std::string describe(const BindResult& r) {
     case BindOutcome::kUnknown:
       return {};
     case BindOutcome::kMissing:
-      return "missing " + std::to_string(r.missing.size()) + " required " +
-             plural(r.missing.size(), "argument") + ": " + quoted_list(r.missing);
+      return fmt::format("missing {} required argument{}: {}", r.missing.size(), plural(r.missing.size()),
+                         quoted_list(r.missing));
     case BindOutcome::kUnexpectedKeyword:
-      return "unexpected keyword " + plural(r.unexpected.size(), "argument") + " " +
-             quoted_list(r.unexpected);
+      return fmt::format("unexpected keyword argument{} {}", plural(r.unexpected.size()),
+                         quoted_list(r.unexpected));
     case BindOutcome::kTooManyPositional:
-      return "takes " + std::to_string(r.allowed) + " positional " + plural(r.allowed, "argument") + " but " +
-             std::to_string(r.given) + (r.given == 1 ? " is given" : " are given");
+      return fmt::format("takes {} positional argument{} but {} {} given", r.allowed, plural(r.allowed),
+                         r.given, r.given == 1 ? "is" : "are");
     case BindOutcome::kMultipleValues:
-      return "multiple values for " + plural(r.multiple.size(), "argument") + " " + quoted_list(r.multiple);
+      return fmt::format("multiple values for argument{} {}", plural(r.multiple.size()),
+                         quoted_list(r.multiple));
     case BindOutcome::kPositionalOnlyAsKeyword:
-      return "positional-only " + plural(r.positional_only.size(), "argument") + " passed as " +
-             plural(r.positional_only.size(), "keyword") + ": " + quoted_list(r.positional_only);
+      return fmt::format("positional-only argument{0} passed as keyword{0}: {1}",
+                         plural(r.positional_only.size()), quoted_list(r.positional_only));
   }
   return {};
 }

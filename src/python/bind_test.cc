@@ -45,6 +45,20 @@ TEST(CallShape, CountsAndNames) {
   EXPECT_EQ(Bound("()", "(x for x in y)").shape.positional, 1u);
 }
 
+TEST(CallShape, StarBeforeAnAttribute) {
+  SyntaxTree tree =
+      SyntaxTree::parse(Blob(std::string("class A:\n    def d(self):\n        # c\n"
+                                         "        print('=', p.i(), *sys.version.split())\n"
+                                         "        print('=', p.i())\n")));
+  for (Node n : tree.root().descendants()) {
+    if (!n.is(Kind::k_call) || n.child(Field::k_function).text() != "print") continue;
+    CallShape shape = call_shape(n);
+    EXPECT_EQ(shape.positional, 2u);
+    EXPECT_EQ(shape.star_args, n.line() == 4);
+  }
+  EXPECT_TRUE(Bound("()", "(*[*a.b(), 1])").shape.star_args);
+}
+
 TEST(CallShape, LiteralStarsAreTakenApart) {
   Bound b("(*a, **k)", "(*(1, 2), *[3], **{'a': 4, \"b\": 5}, **{})");
   EXPECT_EQ(b.shape.positional, 3u);

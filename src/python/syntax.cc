@@ -7,6 +7,8 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "python/splat_repair.h"
+
 extern "C" const TSLanguage* tree_sitter_python();
 
 namespace assay {
@@ -77,6 +79,7 @@ class TreeBuilder {
     if (tree) {
       out_.nodes_.reserve(text.size() / 4 + 16);
       walk(ts_tree_root_node(tree));
+      repair_splats(out_.nodes_);
       out_.nodes_.shrink_to_fit();
       ts_tree_delete(tree);
     }

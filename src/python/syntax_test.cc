@@ -1,0 +1,68 @@
+#include "python/syntax.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+SyntaxTree parse(std::string source) { return SyntaxTree::parse(Blob(std::move(source))); }
+
+// Parents before children, subtrees nested, bytes within the parent's.
+void expect_sound(const SyntaxTree& tree) {
+  const auto& nodes = tree.nodes();
+  for (NodeId i = 1; i < nodes.size(); ++i) {
+    const RawNode& n = nodes[i];
+    const RawNode& p = nodes[n.parent];
+    ASSERT_LT(n.parent, i);
+    ASSERT_LE(n.subtree_end, p.subtree_end) << i;
+    ASSERT_GT(n.subtree_end, i);
+    ASSERT_LE(p.start, n.start) << i;
+    ASSERT_LE(n.end, p.end) << i;
+  }
+}
+
+Node first(const SyntaxTree& tree, Kind kind) {
+  for (Node n : tree.root().descendants()) {
+    if (n.is(kind)) return n;
+  }
+  return {};
+}
+
+TEST(Syntax, StarsStandOutsideOfWhatTheyUnpack) {
+  for (const char* source :
+       {"x = *k.shape, v.shape[-1]\n", "return *k.shape(1)[2], 1\n", "x[*k.shape(a=1)]\n",
+        "for x in *k.shape + [1], c: pass\n", "x = [*k.shape(1)(2).c]\n", "(*k.shape, 1)\n"}) {
+    SyntaxTree tree = parse(source);
+    expect_sound(tree);
+    Node splat = first(tree, Kind::k_list_splat);
+    ASSERT_TRUE(splat) << source;
+    EXPECT_TRUE(splat.first_child().is_any(Kind::k_attribute, Kind::k_call, Kind::k_subscript,
+                                           Kind::k_binary_operator))
+        << source;
+    EXPECT_EQ(splat.first_child().start(), splat.start() + 1) << source;
+    EXPECT_FALSE(splat.first_child().next_sibling()) << source;
+    bool found = false;
+    for (Node n : tree.root().descendants()) found |= dotted_text(n) == "k.shape";
+    EXPECT_TRUE(found) << source;
+  }
+}
+
+TEST(Syntax, StarKeepsItsRole) {
+  SyntaxTree tree = parse("x[*k.shape(a)[1], 2]\n");
+  expect_sound(tree);
+  Node subscript = first(tree, Kind::k_subscript);
+  EXPECT_EQ(subscript.text(), "x[*k.shape(a)[1], 2]");
+  Node splat = subscript.child(Kind::k_list_splat);
+  EXPECT_EQ(splat.field(), Field::k_subscript);
+  EXPECT_EQ(splat.text(), "*k.shape(a)[1]");
+  Node inner = splat.first_child();
+  EXPECT_EQ(inner.text(), "k.shape(a)[1]");
+  EXPECT_EQ(inner.field(), Field::kNone);
+  EXPECT_EQ(inner.child(Field::k_value).text(), "k.shape(a)");
+  EXPECT_EQ(inner.child(Field::k_value).child(Field::k_function).text(), "k.shape");
+  EXPECT_EQ(inner.child(Field::k_value).child(Field::k_arguments).text(), "(a)");
+  EXPECT_EQ(inner.child(Field::k_subscript).text(), "1");
+}
+
+}  // namespace
+}  // namespace assay
