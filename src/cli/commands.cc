@@ -8,13 +8,21 @@ namespace {
 
 constexpr unsigned kReview = kPluginSources | kEngine | kReporting;
 
-constexpr std::array kCommands = std::to_array<Command>({
+constexpr std::array kCommands = std::to_array<CommandRow>({
     {"check", "find what in the plugin does not fit the target", kReview | kTargetOption | kFailing,
      check_command},
+    {"inventory", "list every registration, override and patch, and every file", kReview | kTargetOption,
+     inventory_command},
+    {"compare", "find what TARGET breaks that works with BASE", kReview | kTargetArguments | kFailing,
+     compare_command},
+    {"explain", "print the page of a rule", kRuleArgument, explain_command},
+    {"rules", "list the rules", kListing, rules_command},
+    {"cache", "show or empty the fact cache", kCacheArguments, cache_command},
+    {"version", "print the version", 0, version_command},
 });
 
 }  // namespace
 
-std::span<const Command> all_commands() { return kCommands; }
+std::span<const CommandRow> all_commands() { return kCommands; }
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// The table of commands; each has a file of its own beside this one.
+// The table of commands. Those that make a report share cli/report_commands.cc; the others have a file each.
 #pragma once
 
 #include <span>
@@ -9,15 +9,21 @@
 
 namespace assay {
 
-struct Command {
+struct CommandRow {
   const char* name;
   const char* summary;
   unsigned options;  // OptionSet bits
   Expected<ExitCode> (*run)(const Options&);
 };
 
-std::span<const Command> all_commands();
+std::span<const CommandRow> all_commands();
 
 Expected<ExitCode> check_command(const Options& options);
+Expected<ExitCode> inventory_command(const Options& options);
+Expected<ExitCode> compare_command(const Options& options);
+Expected<ExitCode> explain_command(const Options& options);
+Expected<ExitCode> rules_command(const Options& options);
+Expected<ExitCode> cache_command(const Options& options);
+Expected<ExitCode> version_command(const Options& options);
 
 }  // namespace assay

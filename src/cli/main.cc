@@ -7,39 +7,68 @@
 #include <exception>
 
 #include "cli/commands.h"
+#include "cli/version.h"
 
 namespace assay {
 
 namespace {
 
-// Nothing has to be undone: a file is written under another name and renamed while interrupts are held.
+// Nothing has to be undone: a file is written under another name and renamed while interrupts wait
+// (cli/output.cc).
 void on_interrupt(int) { ::_exit(kExitInterrupted); }
 
-void say(const std::string& message) { fmt::print(stderr, "assay: {}\n", message); }
+const char* const kExitCodes =
+    "Exit codes: 0 nothing found; 1 findings at or above the fail level; 2 the command line, the "
+    "configuration or an "
+    "input is wrong; 3 not finished; 101 internal error; 130 interrupted.";
 
-ExitCode run(int argc, char** argv) {
+std::vector<std::string> long_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// What CLI11 says of words that nobody takes, with what was probably meant.
+tl::unexpected<Error> unexpected_words(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    std::vector<std::string> left = command->remaining();
+    if (left.empty()) continue;
+    std::string name = left.front().substr(0, left.front().find('='));
+    if (name.starts_with("-")) return unknown_name("option", name, long_names(*command));
+    return fail(ErrorKind::kUsage,
+                fmt::format("'{}' is one argument too many for {}", name, command->get_name()));
+  }
+  std::vector<std::string> known;
+  for (const CommandRow& command : all_commands()) known.emplace_back(command.name);
+  std::vector<std::string> left = app.remaining();
+  if (left.empty()) return fail(ErrorKind::kUsage, "no command given; assay --help lists them");
+  return unknown_name(left.front().starts_with("-") ? "option" : "command", left.front(), known);
+}
+
+Expected<ExitCode> run(int argc, char** argv) {
   CLI::App app{"Reviews an out-of-tree vLLM plugin against the vLLM that it must fit.", "assay"};
-  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("assay {}", kVersion));
+  app.footer(kExitCodes);
   Options options;
-  const Command* chosen = nullptr;
-  for (const Command& command : all_commands()) {
+  const CommandRow* chosen = nullptr;
+  for (const CommandRow& command : all_commands()) {
     CLI::App* sub = app.add_subcommand(command.name, command.summary);
     add_options(*sub, command.options, options);
     sub->final_callback([&chosen, &command] { chosen = &command; });
   }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    app.exit(help);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    app.exit(asked);
     return kExitClean;
+  } catch (const CLI::ExtrasError&) {
+    return unexpected_words(app);
   } catch (const CLI::ParseError& error) {
-    say(error.what());
-    return kExitUsage;
+    return fail(ErrorKind::kUsage, error.what());
   }
-  Expected<ExitCode> result = chosen->run(options);
-  if (result) return *result;
-  say(result.error().message);
-  return exit_code(result.error().kind);
+  if (chosen == nullptr) return unexpected_words(app);
+  return chosen->run(options);
 }
 
 }  // namespace
@@ -47,11 +76,14 @@ ExitCode run(int argc, char** argv) {
 }  // namespace assay
 
 int main(int argc, char** argv) {
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGINT, assay::on_interrupt);
-  ::signal(SIGTERM, assay::on_interrupt);
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as EPIPE where it is written to
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (::signal(signal, assay::on_interrupt) == SIG_IGN) ::signal(signal, SIG_IGN);  // as nohup wants it
   try {
-    return assay::run(argc, argv);
+    auto result = assay::run(argc, argv);
+    if (result) return *result;
+    fmt::print(stderr, "assay: {}\n", result.error().message);
+    return assay::exit_code(result.error().kind);
   } catch (const std::exception& error) {
     fmt::print(stderr, "assay: internal error: {}\n", error.what());
     return assay::kExitInternal;

@@ -6,6 +6,8 @@
 #include <array>
 #include <variant>
 
+#include "base/text.h"
+
 namespace assay {
 
 namespace {
@@ -22,34 +24,37 @@ struct OptionRow {
 };
 
 const std::array kOptions = std::to_array<OptionRow>({
-    // What is looked at
-    {kTargetArgs, "base", "BASE", &Options::base, "the vLLM that the plugin was last aligned with"},
-    {kTargetArgs, "target", "TARGET", &Options::target, "the vLLM that the plugin must fit"},
+    {kTargetArguments, "base", "BASE", &Options::base, "the vLLM that the plugin was last aligned with"},
+    {kTargetArguments, "target", "TARGET", &Options::target, "the vLLM that the plugin must fit"},
+    {kRuleArgument, "rule", "RULE", &Options::rule, "its name, as a report shows it in brackets"},
     {kPluginSources, "--plugin", "SPEC", &Options::plugin, "the plugin (default: the current directory)"},
     {kTargetOption, "--target", "SPEC", &Options::target, "the vLLM that the plugin must fit"},
     {kTargetOption, "--base", "SPEC", &Options::base, "the vLLM that the plugin was last aligned with"},
-    {kPluginSources, "--plugin-base", "SPEC", &Options::plugin_base, "the plugin before the change"},
-    {kPluginSources, "--component", "NAME=SPEC", &Options::components, "a kernel package; repeatable"},
-    {kPluginSources, "--python", "EXE", &Options::python, "the interpreter of the environment it runs in"},
-    {kPluginSources, "--scope", "PATH", &Options::scope, "look at this part of the plugin only; repeatable"},
-    // How
-    {kEngine, "--platform", "NAME|FILE", &Options::platform, "what is true on the device"},
-    {kEngine, "--reach", "WHAT", &Options::reach, "what counts as running: entry-points or all"},
-    {kEngine, "--catalog", "FILE", &Options::catalogs,
-     "more extension points, platforms, components; repeatable"},
+    {kPluginSources, "--plugin-base", "SPEC", &Options::plugin_base,
+     "the plugin as it was aligned with the base"},
+    {kPluginSources, "--component", "NAME=SPEC", &Options::components, "a kernel package (repeatable)"},
+    {kPluginSources, "--python", "EXE", &Options::python, "interpreter of the environment that it runs in"},
+    {kPluginSources, "--scope", "PATH", &Options::scope, "look at this part of the plugin only (repeatable)"},
+    {kEngine, "--platform", "NAME|FILE", &Options::platform, "what is true on the device that it runs on"},
+    {kEngine, "--reach", "entry-points|all", &Options::reach,
+     "what counts as running (default: entry-points)"},
+    {kEngine, "--catalog", "FILE", &Options::catalogs, "further extension points and platforms (repeatable)"},
+    {kEngine, "--config", "FILE", &Options::config,
+     "configuration (default: assay.toml in the plugin's folder)"},
     {kEngine, "-j,--jobs", "N", &Options::jobs, "threads (default: one per processor)"},
-    {kEngine | kReporting, "--config", "FILE", &Options::config,
-     "configuration (default: assay.toml of the plugin)"},
-    {kEngine | kCacheOptions, "--cache-dir", "DIR", &Options::cache_dir, "place of the fact cache"},
+    {kEngine | kCacheArguments, "--cache-dir", "DIR", &Options::cache_dir, "place of the fact cache"},
     {kEngine, "--no-cache", "", &Options::no_cache, "neither read nor write the fact cache"},
-    // What comes out
-    {kReporting | kFormatOnly, "--format", "F", &Options::format, "concise, json, …: see the list below"},
-    {kReporting, "--output", "FILE", &Options::output, "write the report to FILE instead of the terminal"},
-    {kReporting, "--stats", "", &Options::stats, "say where the time went and what was decided"},
+    {kReporting, "--format", "FORMAT", &Options::format, "full, concise, json or markdown (default: full)"},
+    {kListing, "--format", "FORMAT", &Options::format, "concise, json or markdown (default: concise)"},
+    {kReporting | kListing, "--output", "FILE", &Options::output, "write to FILE, whole or not at all"},
+    {kReporting, "--stats", "", &Options::stats, "say where the time went and what could be decided"},
     {kFailing, "--fail-on", "LEVEL", &Options::fail_on,
-     "exit with 1 from this level on: error, warning, note"},
-    {kFailing, "--exit-zero", "", &Options::exit_zero, "exit with 0 even if there are findings"},
+     "exit with 1 from error, warning or note on (default: error)"},
+    {kFailing, "--exit-zero", "", &Options::exit_zero, "exit with 0 where findings would make it 1"},
+    {kCacheArguments, "action", "show|clear", &Options::action, "default: show"},
 });
+
+constexpr unsigned kMostJobs = 1024;
 
 void add(CLI::App& app, const OptionRow& row, Options& options) {
   auto bind = [&](auto field) {
@@ -58,7 +63,7 @@ void add(CLI::App& app, const OptionRow& row, Options& options) {
       app.add_flag(row.flags, options.*field, row.help);
     } else {
       CLI::Option* option = app.add_option(row.flags, options.*field, row.help)->type_name(row.value);
-      if (row.flags[0] != '-') option->required();
+      if (row.flags[0] != '-' && row.sets != kCacheArguments) option->required();
       if constexpr (std::is_same_v<Member, std::vector<std::string>>) option->expected(1)->take_all();
     }
   };
@@ -74,7 +79,7 @@ void add_options(CLI::App& app, unsigned sets, Options& options) {
 
 Expected<RunOptions> run_options(const Options& options) {
   RunOptions run;
-  run.plugin = options.plugin.empty() ? "." : options.plugin;
+  run.plugin = options.plugin;
   run.target = options.target;
   run.base = options.base;
   run.plugin_base = options.plugin_base;
@@ -91,10 +96,20 @@ Expected<RunOptions> run_options(const Options& options) {
   run.cache_dir = options.cache_dir;
   run.use_cache = !options.no_cache;
   run.jobs = options.jobs;
+  if (options.jobs > kMostJobs)
+    return fail(ErrorKind::kUsage, fmt::format("--jobs takes at most {}", kMostJobs));
   if (options.reach != "entry-points" && options.reach != "all")
     return fail(ErrorKind::kUsage, fmt::format("--reach takes entry-points or all, not '{}'", options.reach));
   run.reach = options.reach == "all" ? Reach::kAll : Reach::kEntryPoints;
   return run;
+}
+
+tl::unexpected<Error> unknown_name(const std::string& noun, const std::string& name,
+                                   const std::vector<std::string>& known) {
+  std::string message = fmt::format("unknown {} '{}'", noun, printable(name));
+  std::string near = did_you_mean(name, known);
+  return fail(ErrorKind::kUsage,
+              near.empty() ? message : fmt::format("{}; did you mean '{}'?", message, near));
 }
 
 }  // namespace assay

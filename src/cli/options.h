@@ -1,4 +1,4 @@
-// Everything a command line can say, and the table of it.
+// Everything that a command line can say, and which command takes what.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@ class App;
 namespace assay {
 
 struct Options {
-  std::string plugin, target, base, plugin_base;
+  std::string plugin = ".";
+  std::string target, base, plugin_base;
   std::vector<std::string> components;  // NAME=SPEC
   std::string python, platform;
   std::vector<std::string> scope, catalogs;
@@ -29,23 +30,26 @@ struct Options {
   std::string action;  // of cache
 };
 
-// Which commands take an option.
+// Sets of options; a command takes several.
 enum OptionSet : unsigned {
-  kPluginSources = 1u << 0,  // --plugin and what surrounds it
-  kTargetOption = 1u << 1,   // --target, --base
-  kTargetArgs = 1u << 2,     // BASE TARGET
-  kEngine = 1u << 3,         // how to look
-  kReporting = 1u << 4,      // how to say it
-  kFailing = 1u << 5,        // exit code
-  kCacheOptions = 1u << 6,
-  kFormatOnly = 1u << 7,  // of rules
-  kRuleArg = 1u << 8,
-  kCacheAction = 1u << 9,
+  kPluginSources = 1u << 0,    // --plugin and what surrounds it
+  kTargetOption = 1u << 1,     // --target, --base
+  kTargetArguments = 1u << 2,  // BASE TARGET
+  kEngine = 1u << 3,           // how to look
+  kReporting = 1u << 4,        // how to say it
+  kFailing = 1u << 5,          // when to exit with 1
+  kRuleArgument = 1u << 6,
+  kListing = 1u << 7,
+  kCacheArguments = 1u << 8,
 };
 
 void add_options(CLI::App& app, unsigned sets, Options& options);
 
-// The engine's share of the options; an error names the one that is wrong.
+// The engine's share of the options; an error names the option that is wrong.
 Expected<RunOptions> run_options(const Options& options);
+
+// "unknown NOUN 'NAME'; did you mean …?"
+tl::unexpected<Error> unknown_name(const std::string& noun, const std::string& name,
+                                   const std::vector<std::string>& known);
 
 }  // namespace assay

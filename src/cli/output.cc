@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 namespace assay {
 
@@ -56,22 +57,30 @@ int write_and_close(int fd, std::string_view text) {
   return error;
 }
 
+tl::unexpected<Error> cannot_write(ErrorKind kind, const std::string& path, int error) {
+  return fail(kind, fmt::format("cannot write {}: {}", path, std::strerror(error)));
+}
+
+// The permissions of the file that is replaced, else what a new file gets.
+mode_t mode_for(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0) return info.st_mode & 07777;
+  mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
 Expected<void> replace_file(const std::string& path, std::string_view text) {
-  auto failed = [&](ErrorKind kind, int error) {
-    return fail(kind, fmt::format("cannot write {}: {}", path, std::strerror(error)));
-  };
   HoldInterrupts hold;
   std::string temporary = path + ".XXXXXX";
   int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return failed(errno == ENOSPC ? ErrorKind::kIncomplete : ErrorKind::kUsage, errno);
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(fd, 0666 & ~mask);
+  if (fd < 0) return cannot_write(ErrorKind::kIncomplete, path, errno);
+  ::fchmod(fd, mode_for(path));
   int error = write_and_close(fd, text);
   if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return {};
   ::unlink(temporary.c_str());
-  return failed(error == EISDIR ? ErrorKind::kUsage : ErrorKind::kIncomplete, error);
+  return cannot_write(ErrorKind::kIncomplete, path, error);
 }
 
 // /dev/stdout, a named pipe or a terminal is written to, never replaced.
@@ -85,15 +94,38 @@ Expected<void> write_special(const std::string& path, std::string_view text) {
   int error = fd < 0 ? errno : write_all(fd, text);
   if (fd >= 0) ::close(fd);
   if (error == 0 || error == EPIPE) return {};
-  return fail(ErrorKind::kIncomplete, fmt::format("cannot write {}: {}", path, std::strerror(error)));
+  return cannot_write(ErrorKind::kIncomplete, path, error);
 }
+
+// What a symbolic link leads to is replaced, not the link.
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  auto real = std::filesystem::weakly_canonical(path, error);
+  return error ? path : real.string();
+}
+
+bool is_stdout(const std::string& path) { return path.empty() || path == "-"; }
 
 }  // namespace
 
+Expected<void> check_output(const std::string& path) {
+  if (is_stdout(path)) return {};
+  struct stat info;
+  std::string file = real_path(path);
+  if (::stat(file.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return cannot_write(ErrorKind::kUsage, path, EISDIR);
+    if (::access(file.c_str(), W_OK) != 0) return cannot_write(ErrorKind::kUsage, path, errno);
+    if (!S_ISREG(info.st_mode)) return {};
+  }
+  std::string folder = std::filesystem::path(file).parent_path().string();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) return cannot_write(ErrorKind::kUsage, path, errno);
+  return {};
+}
+
 Expected<void> write_output(const std::string& path, std::string_view text) {
-  if (path.empty() || path == "-") return write_stdout(text);
+  if (is_stdout(path)) return write_stdout(text);
   if (is_special(path)) return write_special(path, text);
-  return replace_file(path, text);
+  return replace_file(real_path(path), text);
 }
 
 }  // namespace assay

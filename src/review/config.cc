@@ -193,4 +193,13 @@ void apply_levels(Report& report, const Config& config) {
   tell_what_is_off(report, config);
 }
 
+bool has_failures(const Report& report, Level fail_level) {
+  auto counts = [&](const Finding& finding) {
+    bool closed = finding.state == FindingState::kFixed || finding.state == FindingState::kSuppressed;
+    bool known = report.command == "compare" && finding.state == FindingState::kUnchanged;
+    return finding.level >= fail_level && !closed && !known;
+  };
+  return std::ranges::any_of(report.findings, counts);
+}
+
 }  // namespace assay

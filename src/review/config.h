@@ -41,4 +41,7 @@ Expected<Config> load_config(const std::string& path, const std::string& plugin)
 // analysed.
 void apply_levels(Report& report, const Config& config);
 
+// Whether a finding stands at this level or above: any that is open, and of a comparison any that is new.
+bool has_failures(const Report& report, Level fail_level);
+
 }  // namespace assay

@@ -142,6 +142,23 @@ TEST(Levels, OffIsToldAsNotAnalysed) {
   EXPECT_EQ(report.unknown[1].what, "return-arity in a");
 }
 
+TEST(Failures, OpenFindingsFromTheLevelOn) {
+  Report report;
+  report.command = "check";
+  report.findings = {finding("missing-symbol", Level::kWarning, "x.py")};
+  EXPECT_FALSE(has_failures(report, Level::kError));
+  EXPECT_TRUE(has_failures(report, Level::kWarning));
+  EXPECT_TRUE(has_failures(report, Level::kNote));
+  report.findings[0].state = FindingState::kUnchanged;
+  EXPECT_TRUE(has_failures(report, Level::kNote));
+  report.command = "compare";
+  EXPECT_FALSE(has_failures(report, Level::kNote)) << "only what the new target breaks";
+  for (FindingState closed : {FindingState::kFixed, FindingState::kSuppressed}) {
+    report.findings[0].state = closed;
+    EXPECT_FALSE(has_failures(report, Level::kNote));
+  }
+}
+
 TEST(Glob, WithinAndAcrossFolders) {
   EXPECT_TRUE(glob_match("a/*.py", "a/x.py"));
   EXPECT_FALSE(glob_match("a/*.py", "a/b/x.py"));

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace assay {
+
+inline constexpr const char* kVersion = ASSAY_VERSION;  // set by CMake
+
+}  // namespace assay
