@@ -151,6 +151,7 @@ class UnitWorker {
     row.qk_dim = qk_;
     row.v_dim = vd_;
     row.scale = p_.scale;
+    row.softcap = p_.softcap;
     row.raw = raw;
     row.spread = &spread_[r * stride] + range.first;
     row.score = score;

@@ -63,6 +63,7 @@ struct AttendedRow {
   const double* v;                    // [n][v dim]
   std::int64_t qk_dim, v_dim;
   double scale;
+  double softcap;          // 0: none
   const double* raw;     // [n] x_j = scale·q·k_j, before softcap and ALiBi
   const double* spread;  // [n] G_j = scale·Σ|q·k_j|
   const double* score;   // [n] s_j

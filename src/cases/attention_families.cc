@@ -1,0 +1,239 @@
+#include "cases/attention_families.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cases/sim_attention.h"
+
+namespace assay::num {
+namespace {
+
+using Bugs = std::vector<AttentionBug>;
+
+class AttentionWorkload : public Workload {
+ public:
+  AttentionWorkload(std::shared_ptr<const AttentionCase> c, Bugs bugs)
+      : case_(std::move(c)), bugs_(std::move(bugs)), contracts_(attention_contracts(case_->problem.q.type())) {}
+
+  Expected<std::vector<Reference>> reference(std::size_t contract) const override {
+    const AttentionContract& k = contracts_[contract];
+    AttentionInputs inputs;
+    inputs.iid_values = case_->iid_values;
+    inputs.lse = case_->lse;
+    const bool sixteen_bits = dtype_bits(k.out) == 16;
+    if (case_->out == Structured::kBits && sixteen_bits && !k.p_truncated) inputs.out = Structured::kBits;
+    if (case_->out == Structured::kCounts && k.p != DType::kE4m3fn) inputs.out = Structured::kCounts;
+    auto refs = attention_reference(case_->problem, k, inputs);
+    if (!refs) return refs;
+    const std::int64_t heads = case_->problem.q.shape()[1];
+    Reference guard;
+    guard.name = "guard";
+    guard.type = k.out;
+    guard.shape = {4, heads};
+    guard.axes = {"row past the end", "head"};
+    guard.value.assign(static_cast<std::size_t>(4 * heads), 0.5);
+    refs->push_back(std::move(guard));
+    return refs;
+  }
+
+  std::vector<Actual> simulate(std::size_t contract, std::size_t mutant, bool fine) const override {
+    AttentionContract k = contracts_[contract];
+    if (fine) {
+      k.scores = k.values = kChain;
+      k.p = k.partial = k.out = DType::kF32;
+      k.p_truncated = k.sum_from_rounded_p = k.q_scaled_rounded = k.k_rounded = k.fresh_register = false;
+      k.v_type = DType::kF64;
+      k.score_roundings = 0;
+      k.tanh = Tanh::kExact;
+    }
+    return simulate_attention(*case_, k, mutant == 0 ? AttentionBug::kNone : bugs_[mutant - 1]);
+  }
+
+ private:
+  std::shared_ptr<const AttentionCase> case_;
+  Bugs bugs_;
+  std::vector<AttentionContract> contracts_;
+};
+
+Family make(const std::string& name, const std::string& layout, const std::string& heads, const std::string& dim,
+            bool AttentionBugRow::*has) {
+  Family f;
+  f.name = name;
+  f.component = "attention";
+  f.schema = attention_schema(name, layout, heads, dim);
+  for (const AttentionContract& c : attention_contracts(DType::kBf16)) f.contracts.push_back(c.name);
+  Bugs bugs;
+  for (const AttentionBugRow& row : attention_bugs()) {
+    if (!(row.*has)) continue;
+    bugs.push_back(row.bug);
+    f.mutants.push_back(row.mutant);
+  }
+  f.build = [bugs](const Case& line) -> Expected<std::unique_ptr<Workload>> {
+    auto c = build_attention_case(line);
+    if (!c) return tl::unexpected(c.error());
+    return std::make_unique<AttentionWorkload>(*c, bugs);
+  };
+  return f;
+}
+
+void set(Case& c, const char* key, const std::string& text) {
+  auto ok = c.set(key, text);
+  ASSAY_CHECK(ok.has_value(), ok ? "" : ok.error().message);
+}
+
+std::string join(const std::vector<std::int64_t>& list) {
+  std::string text;
+  for (std::int64_t x : list) text += (text.empty() ? "" : ",") + std::to_string(x);
+  return text.empty() ? "-" : text;
+}
+
+// Lengths: mostly around page and tile edges, sometimes none, sometimes as long as allowed.
+void random_lengths(Case& c, Draw& draw, std::int64_t longest) {
+  const std::int64_t requests = draw.between(1, 3);
+  std::vector<std::int64_t> lens, q;
+  const bool is_long = longest > 4096 && draw.chance(0.12);
+  for (std::int64_t r = 0; r < requests; ++r) {
+    const std::int64_t edge = draw.pick({1, 15, 16, 17, 63, 64, 65, 127, 128, 129, 200, 257});
+    std::int64_t n = draw.chance(0.1) ? 0 : edge;
+    if (is_long && r == 0) n = draw.between(longest / 2, longest);
+    lens.push_back(n);
+    q.push_back(is_long ? 1 : draw.chance(0.1) ? 0 : draw.between(1, 5));
+  }
+  set(c, "lens", join(lens));
+  set(c, "q", join(q));
+  if (is_long) set(c, "heads", "1");
+}
+
+Case random_dense(const Schema& schema, Draw& draw, std::int64_t longest, bool paged) {
+  Case c(schema);
+  set(c, "dtype", draw.pick({"bf16", "bf16", "f16", "f32"}));
+  set(c, "heads", draw.pick({"1", "4/2", "6/2", "3/1", "8/8"}));
+  set(c, "dim", draw.pick({"64", "64", "128", "32", "96/64", "64/80"}));
+  random_lengths(c, draw, longest);
+  set(c, "causal", draw.pick({"br", "br", "none", "ul", "mixed"}));
+  if (draw.chance(0.35)) set(c, "window", std::to_string(draw.pick({0, 1, 7, 31, 127})) + "," + (draw.chance(0.7) ? "0" : "3"));
+  if (draw.chance(0.2)) set(c, "softcap", draw.pick({"1", "5", "50"}));
+  if (draw.chance(0.2)) set(c, "alibi", "on");
+  if (draw.chance(0.25)) set(c, "sink", draw.pick({"on", "big", "off-some"}));
+  set(c, "fill", draw.pick({"randn", "randn", "unit", "small", "peaked", "peaked", "offset", "channel", "huge"}));
+  if (paged) {
+    set(c, "layout", draw.pick({"nhd", "hnd", "interleaved", "slab", "gaps", "kvcache"}));
+    set(c, "block", draw.pick({"1", "16", "32", "128"}));
+    if (draw.chance(0.3)) set(c, "kv", draw.pick({"e4m3", "e5m2", "int8", "e4m3fnuz"}));
+    if (draw.chance(0.5)) set(c, "kvscale", draw.pick({"head", "token"}));
+    if (draw.chance(0.08)) {
+      set(c, "kv", draw.pick({"nvfp4", "mxfp4"}));
+      set(c, "kvscale", "tensor");
+      set(c, "dim", "64");
+    }
+  }
+  if (c.word("dtype") == "f16" && c.word("fill") == "huge") set(c, "fill", "peaked");  // would overflow f16
+  set(c, "seed", std::to_string(draw.between(0, 999999)));
+  return c;
+}
+
+Case random_mla(const Schema& schema, Draw& draw, std::int64_t longest, bool sparse) {
+  Case c(schema);
+  set(c, "heads", draw.pick({"4/1", "16/1", "3/1"}));
+  set(c, "dim", draw.pick({"96/64", "80/64", "144/128"}));
+  random_lengths(c, draw, longest);
+  if (c.first("heads") == 1 && c.second("heads") != 1) set(c, "heads", "1");
+  if (!sparse && draw.chance(0.3)) set(c, "causal", "none");
+  if (!sparse && draw.chance(0.3)) set(c, "kv", "e4m3");
+  set(c, "fill", draw.pick({"randn", "randn", "peaked", "channel", "small"}));
+  if (sparse) {
+    set(c, "causal", "none");
+    set(c, "topk", draw.pick({"1", "16", "64", "300"}));
+    if (draw.chance(0.2)) set(c, "holes", "off");
+  }
+  set(c, "seed", std::to_string(draw.between(0, 999999)));
+  return c;
+}
+
+// Lines that every dense family shares; each says which faults it is there for.
+std::vector<std::string> dense_smoke(const std::string& f) {
+  return {
+      f + " lens=40,17,0,33 q=5,3,2,1 heads=6/2 dim=64 seed=1",                        // corners, ragged batch, heads, LSE
+      f + " lens=64,65,1 q=4,1,2 heads=4/2 dim=64 fill=tomo seed=2",                   // counts every visible key
+      f + " lens=64,65,40 q=4,1,2 heads=4/2 dim=64 window=7,0 fill=tomo seed=3",       // window edges
+      f + " lens=6,9,5 q=4,9,1 heads=3/1 dim=64 window=2,0 fill=tomo sink=on seed=4",  // rows that share tiles
+      f + " lens=100,37 q=3,2 heads=4/2 dim=64 fill=peaked seed=5",                    // scale
+      f + " lens=100,37 q=3,2 heads=4/2 dim=64 fill=peaked softcap=5 seed=6",          // softcap
+      f + " lens=50,37 q=3,2 heads=4/2 dim=64 alibi=on seed=7",                        // ALiBi
+      f + " lens=50,1,0 q=3,2,1 heads=4/2 dim=64 sink=on seed=8",                      // sinks, rows with a sink only
+      f + " lens=300,129 q=2,1 heads=4/2 dim=64 fill=needle seed=9",                   // pages and edges, bit for bit
+      f + " lens=40,33 q=2,1 heads=4/2 dim=96/64 fill=randn seed=10",                  // QK and V dims differ
+      f + " lens=1*9,2 heads=4/2 dim=64 fill=peaked scale=4 seed=11",                  // rows whose scores are all far below zero
+  };
+}
+
+std::vector<std::string> paged_smoke(const std::string& f) {
+  auto lines = dense_smoke(f);
+  for (const char* layout : {"hnd", "interleaved", "slab", "gaps"})
+    lines.push_back(f + " lens=70,33 q=2,1 heads=4/2 dim=64 fill=needle layout=" + layout + " seed=12");
+  lines.push_back(f + " lens=200 q=1 heads=2/1 dim=64 block=1 fill=tomo pages=high seed=13");
+  lines.push_back(f + " lens=200 q=1 heads=3/1 dim=64 block=16 fill=tomo pages=far seed=14");
+  lines.push_back(f + " lens=60,33 heads=4/2 dim=64 kv=e4m3 fill=peaked seed=15");
+  lines.push_back(f + " lens=60,33 heads=4/2 dim=64 kv=int8 kvscale=token fill=peaked seed=16");
+  lines.push_back(f + " lens=60,33 heads=4/2 dim=64 kv=e4m3 kvscale=head fill=peaked seed=17");
+  lines.push_back(f + " lens=60,33 heads=4/2 dim=64 kv=e4m3fnuz fill=randn seed=18");
+  lines.push_back(f + " lens=60,33 heads=4/2 dim=64 kv=nvfp4 fill=randn seed=19");
+  lines.push_back(f + " lens=60,33 heads=4/2 dim=64 kv=mxfp4 fill=randn seed=20");
+  return lines;
+}
+
+// Inputs as tests elsewhere use them: standard normal, values scaled so that outputs have unit variance; or a mean per
+// channel, which is what real values look like.
+std::vector<std::string> plain_lines(const std::string& f) {
+  return {f + " lens=4000 q=1 heads=1 dim=64 fill=unit seed=32",
+          f + " lens=2000,700 q=2,3 heads=4/2 dim=96/64 fill=channel seed=33",
+          f + " lens=2000,700 q=2,3 heads=4/2 dim=64 window=600,0 fill=channel seed=34",
+          f + " lens=700,2000 q=2,3 heads=4/2 dim=64 softcap=50 fill=channel seed=35",
+          f + " lens=2000,700 q=2,3 heads=4/2 dim=64 alibi=on fill=channel seed=36",
+          f + " lens=4000,3000 q=2,3 heads=4/2 dim=64 sink=on fill=channel seed=37",
+          f + " lens=1000 q=2 heads=4/2 dim=64 sink=last fill=channel seed=38"};
+}
+
+}  // namespace
+
+std::vector<Family> attention_families() {
+  std::vector<Family> all;
+  Family varlen = make("attn.varlen", "varlen", "8/2", "64", &AttentionBugRow::dense);
+  varlen.smoke = dense_smoke(varlen.name);
+  varlen.plain = plain_lines(varlen.name);
+  varlen.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_dense(s, d, n, false); };
+  Family paged = make("attn.paged", "nhd", "8/2", "64", &AttentionBugRow::paged);
+  paged.smoke = paged_smoke(paged.name);
+  paged.plain = plain_lines(paged.name);
+  for (const char* extra : {" kv=e4m3 kvbase=1.004", " kv=int8 kvscale=token kvspread=0.002", " kv=e4m3 kvscale=head kvspread=0.002",
+                            " kv=e4m3fnuz", " kv=nvfp4", " pages=high block=1 unused=zero", " pages=far unused=zero", " layout=gaps"})
+    paged.plain.push_back("attn.paged lens=2000,700 q=2,3 heads=4/2 dim=64 fill=channel" + std::string(extra) + " seed=35");
+  paged.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_dense(s, d, n, true); };
+  Family dense = make("mla.dense", "mla", "16/1", "96/64", &AttentionBugRow::mla);
+  const std::string m = dense.name;
+  dense.smoke = {m + " lens=40,17,0,33 q=5,3,2,1 heads=4/1 seed=1",
+                 m + " lens=64,65,1 q=4,1,2 heads=4/1 fill=tomo seed=2",
+                 m + " lens=100,37 q=3,2 heads=4/1 fill=peaked seed=3",
+                 m + " lens=100,37 q=1 heads=4/1 kv=e4m3 fill=peaked seed=4",
+                 m + " lens=200 q=1 heads=2/1 block=1 pages=high fill=peaked seed=5",
+                 m + " lens=1*9,2 heads=4/1 fill=peaked scale=4 seed=6"};
+  dense.plain = {m + " lens=700,2000 q=2,3 heads=4/1 fill=channel seed=33", m + " lens=2000,700 q=2,3 heads=4/1 fill=channel kv=e4m3 kvbase=1.004 seed=33",
+                 m + " lens=2000,700 heads=4/1 fill=channel block=1 pages=high unused=zero seed=33"};
+  dense.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_mla(s, d, n, false); };
+  Family sparse = make("mla.sparse", "mla", "16/1", "96/64", &AttentionBugRow::sparse);
+  const std::string sp = sparse.name;
+  sparse.smoke = {sp + " lens=100,90,0 q=2,2,1 heads=4/1 causal=none topk=32 seed=1",
+                  sp + " lens=100,90 q=2,2 heads=4/1 causal=none topk=32 fill=tomo seed=2",
+                  sp + " lens=100,90 q=2,2 heads=4/1 causal=none topk=32 fill=peaked seed=3",
+                  sp + " lens=1*9,2 heads=4/1 causal=none topk=2 holes=off fill=peaked scale=4 seed=6"};
+  sparse.plain = {sp + " lens=2000,700 q=2,3 heads=4/1 causal=none topk=512 fill=channel seed=33"};
+  sparse.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_mla(s, d, n, true); };
+  Family kvcache = make("attn.kvcache", "kvcache", "8/2", "64", &AttentionBugRow::dense);
+  kvcache.smoke = dense_smoke(kvcache.name);
+  kvcache.plain = plain_lines(kvcache.name);
+  kvcache.random = varlen.random;
+  for (Family* f : {&varlen, &paged, &kvcache, &dense, &sparse}) all.push_back(std::move(*f));
+  return all;
+}
+
+}  // namespace assay::num

@@ -1,0 +1,440 @@
+// The formulas of docs/numerics.md with their proofs in short. Symbols as there: s_j score, p_j weight, o output, v_jd value,
+// G_j = scale·Σ|q·k_j|, M the largest score, l = Σ exp(s_j - M), n the keys. A sink is one more key with v = 0 and G = 0.
+#include "judge/attention_budget.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats/small_float.h"
+
+namespace assay::num {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kExp = 0x1p-22;  // relative error of one fast exponential in binary32
+enum Term : std::uint8_t { kScores, kWeights, kSums, kValues, kPartials, kOutput };
+
+// Constants of a contract that every row needs.
+struct Roundings {
+  double p, p_floor;      // u_P and η_P
+  double v, v_floor;      // u_V and η_V
+  double part, part_floor;
+  double out, out_floor;
+  double operand;
+};
+
+Roundings roundings_of(const AttentionContract& c) {
+  Roundings r{};
+  const double cut = c.p_truncated ? 2 : 1;
+  if (c.p != DType::kF32) r.p = cut * unit_roundoff(c.p);
+  r.p_floor = 0x1p-126;
+  if (c.p == DType::kF16) r.p_floor = cut * 0x1p-25;
+  if (c.p == DType::kE4m3fn) r.p_floor = cut * std::ldexp(1.0, -10 - c.p_offset);
+  if (c.v_type != DType::kF64) {
+    r.v = unit_roundoff(c.v_type);
+    r.v_floor = subnormal_roundoff(c.v_type);
+  }
+  if (c.splits > 1 && c.partial != DType::kF32) {
+    r.part = unit_roundoff(c.partial);
+    r.part_floor = subnormal_roundoff(c.partial);
+  }
+  r.out = unit_roundoff(c.out);
+  r.out_floor = c.out == DType::kF32 ? 0x1p-126 : subnormal_roundoff(c.out);
+  r.operand = unit_roundoff(c.operand);
+  return r;
+}
+
+// How often the running maximum rises, at most, in one pass over the keys in steps of `tile`.
+double rises(const AttendedRow& row, const AttentionContract& c) {
+  if (c.tile <= 0 || row.keys <= c.tile) return 1;
+  double top = -kInf, count = 0;
+  for (std::int64_t j = 0; j < row.keys; j += c.tile) {
+    const std::int64_t end = std::min(row.keys, j + c.tile);
+    const double in_step = *std::max_element(row.score + j, row.score + end);
+    // The kernel's own scores differ a little from the exact ones: near ties count as rises.
+    if (in_step > top - 0x1p-6 * (1 + std::fabs(top))) ++count;
+    top = std::max(top, in_step);
+  }
+  return count;
+}
+
+// acc[scale·q·k_j] of the declared order.
+double dot_error(const AttendedRow& row, const AttentionContract& c, std::int64_t j, std::vector<double>& terms) {
+  if (c.scores.order == Accumulation::Order::kUnknown || c.scores.order == Accumulation::Order::kFp8)
+    return depth(c.scores, static_cast<double>(row.qk_dim)) * kU32 * row.spread[j];
+  for (std::int64_t d = 0; d < row.qk_dim; ++d) terms[d] = row.q[d] * row.k[j * row.qk_dim + d];
+  return std::fabs(row.scale) * accumulation_error(c.scores, terms);
+}
+
+// δ_j, the absolute error of a score inside the exponential.
+//
+// Proof. The dot product errs by acc and, through the folded scale, by a few u32·G. The exponent fma(x, scale·log2e, -m·log2e)
+// errs by 4u32|s - m| + u32|m|, and each rescale of an online softmax multiplies all earlier keys, in numerator and
+// denominator, by (1 ± 2^-22): hence the number of rises. The maxima's steps telescope into M - s_j. A softcap only shrinks
+// relative errors, since y·sech²y <= tanh y. Each extra rounding of an operand or a score adds its own u.
+class ScoreErrors {
+ public:
+  ScoreErrors(const AttendedRow& row, const AttentionContract& c, bool softcapped_or_alibi, double softcap)
+      : row_(row), c_(c), bent_(softcapped_or_alibi), softcap_(softcap), r_(roundings_of(c)), terms_(row.qk_dim) {
+    common_ = (1 + rises(row, c)) * kExp;
+    if (c.splits > 1) common_ += kExp + 4 * kU32 * (1 + std::log(static_cast<double>(std::max<std::int64_t>(2, row.keys))));
+    if (c.operand == DType::kF16 && (c.q_scaled_rounded || c.k_rounded))
+      for (std::int64_t d = 0; d < row.qk_dim; ++d) q_size_ += std::fabs(row.q[d]);
+  }
+
+  double at(std::int64_t j) {
+    const double s = std::fabs(row_.score[j]), g = row_.spread[j];
+    double e = dot_error(row_, c_, j, terms_) + 4 * kU32 * g + 6 * kU32 * (s + row_.max - row_.score[j]) + common_;
+    const double u = r_.operand;
+    if (c_.q_scaled_rounded) e += u * g;
+    if (c_.k_rounded) e += u * g;
+    if (c_.operand == DType::kF16) e += f16_floor(j);
+    e += c_.score_roundings * u * (bent_ ? g : s);
+    if (softcap_ > 0 && c_.tanh == Tanh::kFromExp) e += 8 * kU32 * softcap_;
+    if (softcap_ > 0 && c_.tanh == Tanh::kApprox) e += 0x1p-11 * s;
+    return e;
+  }
+
+  double of_sink() const { return 6 * kU32 * (std::fabs(row_.sink) + row_.max - row_.sink) + common_; }
+
+ private:
+  // Operands rounded to binary16 can fall among its subnormals.
+  double f16_floor(std::int64_t j) const {
+    double e = 0;
+    if (c_.q_scaled_rounded)
+      for (std::int64_t d = 0; d < row_.qk_dim; ++d) e += 0x1p-25 * std::fabs(row_.k[j * row_.qk_dim + d]);
+    if (c_.k_rounded) e += 0x1p-25 * std::fabs(row_.scale) * q_size_;
+    return e;
+  }
+
+  const AttendedRow& row_;
+  const AttentionContract& c_;
+  const bool bent_;
+  const double softcap_;
+  const Roundings r_;
+  std::vector<double> terms_;
+  double common_ = 0, q_size_ = 0;
+};
+
+// Sums over the keys that the formulas need, per output dimension.
+struct Sums {
+  std::vector<double> hull;      // max |v - o|
+  std::vector<double> shift;     // Σ p(e^δ - 1)|v - o|
+  std::vector<double> spread;    // Σ p|v - o|
+  std::vector<double> size;      // A = Σ p|v|, widened by e^δ where scores are rough
+  std::vector<double> plain;     // Σ|v|
+  std::vector<double> far;       // Σ|v - o|
+  std::vector<double> running;   // acc[p·v]
+  std::vector<double> largest;   // max |v|
+  explicit Sums(std::size_t d)
+      : hull(d), shift(d), spread(d), size(d), plain(d), far(d), running(d), largest(d) {}
+};
+
+void add_key(Sums& s, const double* v, const double* o, std::int64_t dims, double p, double moved) {
+  for (std::int64_t d = 0; d < dims; ++d) {
+    const double size = std::fabs(v[d]), off = std::fabs(v[d] - o[d]);
+    s.hull[d] = std::max(s.hull[d], off);
+    s.largest[d] = std::max(s.largest[d], size);
+    s.shift[d] += moved * off;
+    s.spread[d] += p * off;
+    s.size[d] += p * size;
+    s.plain[d] += size;
+    s.far[d] += off;
+  }
+}
+
+// acc[p·v], by the declared order: chains and matrix units carry their running sums over all keys.
+void value_sums(Sums& s, const AttendedRow& row, const AttentionContract& c) {
+  const auto n = static_cast<double>(row.keys), splits = static_cast<double>(c.splits);
+  const bool known = c.values.order == Accumulation::Order::kChain || c.values.order == Accumulation::Order::kMma;
+  if (!known || c.fresh_register) {
+    const double steps = c.tile > 0 ? std::ceil(n / static_cast<double>(c.tile)) : 1;
+    const double c_acc = c.fresh_register ? depth(c.values, std::min<double>(n, static_cast<double>(c.tile))) + 2 * steps
+                                          : depth(c.values, n);
+    for (std::size_t d = 0; d < s.running.size(); ++d) s.running[d] = (c_acc + 2 * splits) * kU32 * s.size[d];
+    return;
+  }
+  const std::int64_t part = c.splits > 1 ? (row.keys + c.splits - 1) / c.splits : row.keys;
+  const std::int64_t tile = c.tile > 0 ? c.tile : row.keys;
+  const std::int64_t block = c.values.order == Accumulation::Order::kMma ? c.values.block : 1;
+  std::vector<double> a(s.running.size()), top(a.size());
+  for (std::int64_t start = 0; start < row.keys; start += part) {
+    std::fill(a.begin(), a.end(), 0.0);
+    const std::int64_t end = std::min(row.keys, start + part);
+    for (std::int64_t j = start; j < end; j += block) {
+      const std::int64_t stop = std::min(end, j + block);
+      const bool rescaled = (j - start) % tile < block;
+      for (std::size_t d = 0; d < a.size(); ++d) top[d] = std::fabs(a[d]);
+      for (std::int64_t i = j; i < stop; ++i)
+        for (std::size_t d = 0; d < a.size(); ++d) {
+          const double z = row.weight[i] * row.v[i * row.v_dim + static_cast<std::int64_t>(d)];
+          if (rescaled && i == j) s.running[d] += kU32 * std::fabs(a[d]);
+          top[d] = std::max(top[d], std::fabs(z));
+          a[d] += z;
+        }
+      for (std::size_t d = 0; d < a.size(); ++d)
+        s.running[d] += block == 1 ? kU32 * std::fabs(a[d])
+                                   : static_cast<double>(block + 1) * std::ldexp(top[d], -c.values.fraction_bits) +
+                                         0x1p-23 * std::fabs(a[d]);
+    }
+  }
+  for (std::size_t d = 0; d < a.size(); ++d) s.running[d] += 2 * splits * kU32 * s.size[d];
+}
+
+struct RowErrors {
+  std::vector<double> delta;
+  double largest = 0;
+  double low = 0, high = 0;  // Σ p e^-δ and Σ p e^δ, the sink included
+  double sink_delta = 0;
+};
+
+RowErrors score_errors(const AttendedRow& row, const AttentionContract& c) {
+  // A score that differs from its raw product was bent by a softcap or ALiBi.
+  bool bent = false;
+  for (std::int64_t j = 0; j < row.keys && !bent; ++j) bent = row.score[j] != row.raw[j];
+  ScoreErrors errors(row, c, bent, row.softcap);
+  RowErrors e;
+  e.delta.resize(row.keys);
+  for (std::int64_t j = 0; j < row.keys; ++j) {
+    e.delta[j] = errors.at(j);
+    e.largest = std::max(e.largest, e.delta[j]);
+    e.low += row.weight[j] * std::exp(-e.delta[j]);
+    e.high += row.weight[j] * std::exp(e.delta[j]);
+  }
+  if (row.sink_weight > 0) {
+    e.sink_delta = errors.of_sink();
+    e.largest = std::max(e.largest, e.sink_delta);
+    e.low += row.sink_weight * std::exp(-e.sink_delta);
+    e.high += row.sink_weight * std::exp(e.sink_delta);
+  }
+  return e;
+}
+
+Sums sum_keys(const AttendedRow& row, const RowErrors& e) {
+  Sums s(static_cast<std::size_t>(row.v_dim));
+  for (std::int64_t j = 0; j < row.keys; ++j)
+    add_key(s, row.v + j * row.v_dim, row.out, row.v_dim, row.weight[j], row.weight[j] * std::expm1(e.delta[j]));
+  if (row.sink_weight > 0) {
+    const std::vector<double> zero(static_cast<std::size_t>(row.v_dim), 0.0);
+    add_key(s, zero.data(), row.out, row.v_dim, row.sink_weight, row.sink_weight * std::expm1(e.sink_delta));
+  }
+  return s;
+}
+
+// Scores so rough that weights change by more than a 64th: every |o| in the formulas is replaced by what the moved weights
+// can make of it.
+void widen(Sums& s, const AttendedRow& row, const RowErrors& e) {
+  std::vector<double> moved(s.size.size());
+  for (std::int64_t j = 0; j < row.keys; ++j)
+    for (std::int64_t d = 0; d < row.v_dim; ++d)
+      moved[d] += row.weight[j] * std::exp(e.delta[j]) * std::fabs(row.v[j * row.v_dim + d]);
+  for (std::size_t d = 0; d < moved.size(); ++d) {
+    s.size[d] = std::min(s.largest[d], moved[d] / e.low);
+    s.spread[d] = 2 * s.size[d];
+  }
+}
+
+// σ² of independent roundings, per dimension (docs/numerics.md, gate 3).
+std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, const Roundings& r) {
+  std::vector<double> variance(static_cast<std::size_t>(row.v_dim));
+  const double per_sum = std::max(16.0, depth(c.values, static_cast<double>(row.keys)) / 6) * kU32 * kU32;
+  double rough = 0;
+  for (std::int64_t j = 0; j < row.keys; ++j) {
+    const double p2 = row.weight[j] * row.weight[j], g = row.spread[j], s = std::fabs(row.score[j]);
+    double score2 = 4 * kU32 * kU32 * g * g + 16 * kU32 * kU32 * (1 + s) * (1 + s) / 3;
+    const int operands = (c.q_scaled_rounded ? 1 : 0) + (c.k_rounded ? 1 : 0);
+    if (operands > 0) {
+      double squares = 0;
+      for (std::int64_t d = 0; d < row.qk_dim; ++d) {
+        const double z = row.scale * row.q[d] * row.k[j * row.qk_dim + d];
+        squares += z * z;
+      }
+      score2 += operands * r.operand * r.operand / 3 * squares;
+    }
+    score2 += c.score_roundings * r.operand * r.operand / 3 * s * s;
+    rough += row.weight[j] * score2;
+    for (std::int64_t d = 0; d < row.v_dim; ++d) {
+      const double v = row.v[j * row.v_dim + d], off = v - row.out[d];
+      const double p_base = c.sum_from_rounded_p ? off * off : v * v;
+      variance[d] += p2 * (r.p * r.p / 3 * p_base + r.v * r.v / 3 * v * v + per_sum * v * v + off * off * score2) +
+                     r.p_floor * r.p_floor / 3 * v * v / (row.sum * row.sum);
+    }
+  }
+  const bool scores_rounded = c.score_roundings > 0 || c.q_scaled_rounded || c.k_rounded;
+  for (std::int64_t d = 0; d < row.v_dim; ++d) {
+    const double o2 = row.out[d] * row.out[d];
+    variance[d] += r.part * r.part / 3 * o2 + r.out * r.out / 3 * o2 + r.out_floor * r.out_floor / 3;
+    variance[d] = scores_rounded && rough > 0.01 ? 0 : std::sqrt(variance[d]);
+  }
+  return variance;
+}
+
+// Numerator and denominator share the weights p(1+η), |η| <= e^δ - 1, so o' - o = Σpη(v - o) / Σp(1+η); the result stays in
+// the hull of the values.
+double shifted(const Sums& s, const RowErrors& e, std::size_t d) { return std::min(s.hull[d], s.shift[d] / e.low); }
+
+// Rounded weights: the same identity with |ρ_j| <= u_P + η_P/(p_j·l) where the sum uses the rounded weights, else a plain error
+// of the numerator.
+double rounded_weights(const Sums& s, const AttentionContract& c, const Roundings& r, const AttendedRow& row,
+                       std::size_t d) {
+  if (!c.sum_from_rounded_p) return r.p * s.size[d] + r.p_floor * s.plain[d] / row.sum;
+  const double divisor = 1 - r.p - r.p_floor * static_cast<double>(row.keys) / row.sum;
+  if (divisor <= 0) return s.hull[d];
+  return std::min(s.hull[d], (r.p * s.spread[d] + r.p_floor * s.far[d] / row.sum) / divisor);
+}
+
+double lse_budget(const AttendedRow& row, const AttentionContract& c, const Roundings& r, const RowErrors& e,
+                  double c_l) {
+  double b = std::max(std::log(e.high), -std::log(e.low)) + c_l * kU32 +
+             4 * kU32 * (1 + std::fabs(row.max) + std::fabs(std::log(row.sum)));
+  if (c.sum_from_rounded_p) {
+    const double rest = 1 - r.p - r.p_floor * static_cast<double>(row.keys) / row.sum;
+    b = rest <= 0 ? kInf : b - std::log(rest);
+  }
+  return b;
+}
+
+double likely_lse(const AttendedRow& row, double c_l) {
+  double g = 0, s = 0;
+  for (std::int64_t j = 0; j < row.keys; ++j) {
+    g += row.weight[j] * row.spread[j];
+    s += row.weight[j] * std::fabs(row.score[j]);
+  }
+  s += row.sink_weight > 0 ? row.sink_weight * std::fabs(row.sink) : 0;
+  return 16 * kU32 * g + 0x1p-22 + kU32 * s + 4 * std::sqrt(c_l) * kU32 + 4 * kU32 * (1 + std::fabs(row.lse));
+}
+
+// Depth of the sum of the weights: one chain over all keys, or one per step and one over the steps.
+double sum_depth(const AttendedRow& row, const AttentionContract& c) {
+  const auto n = static_cast<double>(row.keys + (row.sink_weight > 0 ? 1 : 0));
+  return n + 2 * static_cast<double>(c.splits) + 5;
+}
+
+}  // namespace
+
+const std::vector<std::string>& attention_terms() {
+  static const std::vector<std::string> names = {"the scores' errors", "rounding of P",        "the sums in fp32",
+                                                 "rounding of V",      "rounding of partials", "rounding of the output"};
+  return names;
+}
+
+RowBudget row_budget(const AttendedRow& row, const AttentionContract& c, bool want_sigma) {
+  const Roundings r = roundings_of(c);
+  const RowErrors e = score_errors(row, c);
+  Sums s = sum_keys(row, e);
+  const bool rough = e.largest > 0x1p-6;
+  if (rough) widen(s, row, e);
+  value_sums(s, row, c);
+  const double c_l = sum_depth(row, c);
+  const double c_acc = depth(c.values, static_cast<double>(row.keys));
+  const double moved = std::min(1.0, std::expm1(e.largest) + 2 * r.p + r.v);
+  RowBudget b;
+  b.out.resize(s.size.size());
+  b.term.resize(s.size.size());
+  for (std::size_t d = 0; d < b.out.size(); ++d) {
+    const double o = std::fabs(row.out[d]), a = s.size[d], w = shifted(s, e, d);
+    double parts[6] = {};
+    parts[kScores] = w;
+    parts[kWeights] = rounded_weights(s, c, r, row, d);
+    parts[kSums] = s.running[d] + c_acc * kU32 * moved * a + c_l * kU32 * (o + w) + 6 * kU32 * a;
+    parts[kValues] = r.v * a + r.v_floor;
+    parts[kPartials] = r.part * (a + w) + r.part_floor;
+    parts[kOutput] = r.out * o + r.out_floor;
+    double inner = 0;
+    for (int t = kScores; t <= kPartials; ++t) inner += parts[t];
+    // The output's rounding acts on the computed value, so it also sees the other errors.
+    b.out[d] = (1 + 0x1p-6) * inner + parts[kOutput];
+    b.term[d] = static_cast<std::uint8_t>(std::max_element(parts, parts + 6) - parts);
+  }
+  b.lse = lse_budget(row, c, r, e, c_l);
+  // A sink far above the keys makes one common error of all weights, which isn't independent between dimensions.
+  if (!want_sigma || row.sink_weight > 0.5) {
+    if (want_sigma) b.sigma.assign(b.out.size(), 0.0);
+    return b;
+  }
+  b.sigma = sigmas(row, c, r);
+  const bool plain_scores = c.score_roundings == 0 && !c.q_scaled_rounded && !c.k_rounded && !c.sum_from_rounded_p;
+  if (plain_scores) b.likely_lse = likely_lse(row, c_l);
+  return b;
+}
+
+namespace {
+
+struct Collector {
+  const AttentionContract& contract;
+  const AttentionInputs& inputs;
+  Reference& out;
+  Reference& lse;
+  std::int64_t heads, tokens, v_dim;
+  bool want_sigma;
+
+  void operator()(const AttendedRow& row) const {
+    const RowBudget b = row_budget(row, contract, want_sigma);
+    const std::int64_t at = (row.token * heads + row.head) * v_dim;
+    std::copy(b.out.begin(), b.out.end(), out.budget.begin() + at);
+    std::copy(b.term.begin(), b.term.end(), out.term.begin() + at);
+    if (want_sigma) std::copy(b.sigma.begin(), b.sigma.end(), out.sigma.begin() + at);
+    const double base = contract.lse_base2 ? std::log2(std::exp(1.0)) : 1;
+    lse.budget[row.head * tokens + row.token] = base * b.lse;
+    if (want_sigma) lse.likely[row.head * tokens + row.token] = base * b.likely_lse;
+    if (inputs.out == Structured::kCounts)
+      std::fill_n(out.multiplier.begin() + at, v_dim, std::exp(row.lse));
+    if (lse.structured != Structured::kNone && row.sink_weight > 0)
+      lse.multiplier[row.head * tokens + row.token] = std::exp(row.sink);
+  }
+};
+
+void fill_lse(Reference& lse, const AttentionResult& result, const AttentionContract& c, std::int64_t tokens,
+              std::int64_t heads) {
+  for (std::int64_t t = 0; t < tokens; ++t)
+    for (std::int64_t h = 0; h < heads; ++h) {
+      const double natural = result.lse[t * heads + h];
+      double& to = lse.value[h * tokens + t];
+      to = std::isinf(natural) ? c.empty_lse : c.lse_base2 ? natural / std::log(2.0) : natural;
+    }
+}
+
+}  // namespace
+
+Expected<std::vector<Reference>> attention_reference(const AttentionProblem& p, const AttentionContract& c,
+                                                     const AttentionInputs& inputs, int threads) {
+  if (auto ok = check(p); !ok) return tl::unexpected(ok.error());
+  const std::int64_t tokens = p.q.shape()[0], heads = p.q.shape()[1], v_dim = p.kv.v.shape()[3];
+  // The independent roundings of gate 3 don't describe truncation, 14-bit sums or an approximate tanh.
+  const bool independent = !c.p_truncated && c.scores.order != Accumulation::Order::kFp8 &&
+                           (p.softcap == 0 || c.tanh == Tanh::kExact);
+  const bool want_sigma = inputs.iid_values && independent && v_dim >= 64;
+  std::vector<Reference> refs(2);
+  Reference &out = refs[0], &lse = refs[1];
+  out.name = "out";
+  out.type = c.out;
+  out.shape = {tokens, heads, v_dim};
+  out.axes = {"token", "head", "dim"};
+  out.terms = attention_terms();
+  out.structured = inputs.out;
+  lse.name = "lse";
+  lse.shape = {heads, tokens};
+  lse.axes = {"head", "token"};
+  lse.structured = inputs.lse == Structured::kExpCounts && c.lse_base2 ? Structured::kExp2Counts : inputs.lse;
+  const auto size = static_cast<std::size_t>(tokens * heads);
+  out.budget.assign(size * v_dim, 0.0);
+  out.term.assign(size * v_dim, 0);
+  if (inputs.out == Structured::kCounts) out.multiplier.assign(size * v_dim, 0.0);
+  lse.value.assign(size, 0.0);
+  lse.budget.assign(size, 0.0);
+  lse.multiplier.assign(size, 0.0);
+  const bool scores_rounded = c.score_roundings > 0 || c.q_scaled_rounded || c.k_rounded;
+  if (want_sigma) {
+    out.sigma.assign(size * v_dim, 0.0);
+    out.rms_limit = scores_rounded ? 3 : inputs.heavy_tailed ? 2 : 1.5;
+    lse.likely.assign(size, 0.0);
+  }
+  auto result = attend(p, Collector{c, inputs, out, lse, heads, tokens, v_dim, want_sigma}, threads);
+  if (!result) return tl::unexpected(result.error());
+  out.value = std::move(result->out);
+  fill_lse(lse, *result, c, tokens, heads);
+  if (!c.writes_lse) refs.pop_back();
+  return refs;
+}
+
+}  // namespace assay::num
