@@ -166,6 +166,7 @@ class Binder {
       result_.multiple.push_back(sorted[i]);
       raise(BindOutcome::kMultipleValues);
     }
+    repeated_ = result_.multiple.size();
   }
 
   void place_positionals() {
@@ -198,9 +199,8 @@ class Binder {
     BoundArgument& argument = result_.arguments[i];
     if (argument.given == Given::kKeyword) return;  // noted as repeated
     if (argument.given == Given::kPositional) {
-      if (std::find(result_.multiple.begin(), result_.multiple.end(), name) == result_.multiple.end()) {
-        result_.multiple.push_back(name);
-      }
+      auto repeated_end = result_.multiple.begin() + static_cast<ptrdiff_t>(repeated_);
+      if (!std::binary_search(result_.multiple.begin(), repeated_end, name)) result_.multiple.push_back(name);
       raise(BindOutcome::kMultipleValues);
       return;
     }
@@ -243,6 +243,7 @@ class Binder {
   BindResult result_;
   std::vector<size_t> positional_;  // parameter indices
   size_t filled_ = 0;               // how many of these the plain positional arguments certainly fill
+  size_t repeated_ = 0;  // how many names at the front of result_.multiple are repeated keywords (sorted)
   bool has_var_positional_ = false, has_var_keyword_ = false;
 };
 
@@ -305,11 +306,13 @@ CallShape partial_call(const CallShape& bound, const CallShape& call) {
   out.positional += call.positional;
   if (!bound.star_args) out.positional_before_star += call.positional_before_star;
   out.keyword_values.resize(bound.keywords.size());
+  std::unordered_map<std::string_view, size_t> replaceable;
+  for (size_t k = 0; k < bound.keywords.size(); ++k) replaceable.emplace(bound.keywords[k], k);
   for (size_t k = 0; k < call.keywords.size(); ++k) {
-    auto it = std::find(bound.keywords.begin(), bound.keywords.end(), call.keywords[k]);
     Node value = value_at(call.keyword_values, k);
-    if (it != bound.keywords.end()) {
-      out.keyword_values[static_cast<size_t>(it - bound.keywords.begin())] = value;
+    if (auto it = replaceable.find(call.keywords[k]); it != replaceable.end()) {
+      out.keyword_values[it->second] = value;
+      replaceable.erase(it);  // once: a keyword that the call itself repeats stays a fault
     } else {
       out.keywords.push_back(call.keywords[k]);
       out.keyword_values.push_back(value);

@@ -56,9 +56,10 @@ struct Signature {
   uint32_t required_positional_count() const;  // of these, the ones without a default
   uint32_t required_count() const;             // keyword-only ones included
 
-  // As seen through a bound method: without the first positional parameter. `(*args)` stays as it is, and so
-  // does a signature that has no positional parameter at all (such a method can't be called through an
-  // instance: bind the whole signature with a prepended argument to see it fail).
+  // As shown for a bound method: without the first positional parameter (`(*args)` and signatures without any
+  // positional stay as they are). To bind a call through an instance, give the whole signature and
+  // with_leading(call) instead: that also knows that `x.f(self=1)` fails, and that a method without
+  // parameters can't be called.
   Signature without_first() const;
 };
 
