@@ -235,6 +235,9 @@ TEST_F(GitTreeTest, UnusualRepositories) {
   repo_.git({"config", "extensions.unheardOf", "true"});
   EXPECT_THAT(error_of(repo_.path().string(), "HEAD"),
               StartsWith("repo@HEAD: cannot be opened as a git repository: "));
+  TempFolder other;
+  repo_.git({"init", "-q", "--object-format=sha256", other / "sha256"});
+  EXPECT_THAT(error_of(other / "sha256", "HEAD"), HasSubstr("extensions.objectformat"));
 }
 
 TEST_F(GitTreeTest, AMissingObjectIsAnErrorOfItsFile) {

@@ -46,6 +46,19 @@ Expected<std::unique_ptr<Tree>> open_path(const std::string& spec) {
   return fail(printable(spec) + ": neither a folder nor an archive (.whl, .zip, .tar.gz, .tar.xz, .tar.bz2)");
 }
 
+Expected<std::unique_ptr<Tree>> open_release(const std::string& spec, const std::string& python,
+                                             const std::string& cache_dir) {
+  auto file = fetch_release(spec.substr(5), python, cache_dir, spec);
+  if (!file) return tl::unexpected<Error>(file.error());
+  if (auto tree = open_archive(*file, spec)) return tree;
+  // Damaged since it was fetched, for pip checks what it fetches: once more.
+  std::error_code ignored;
+  fs::remove_all(fs::path(*file).parent_path(), ignored);
+  file = fetch_release(spec.substr(5), python, cache_dir, spec);
+  if (!file) return tl::unexpected<Error>(file.error());
+  return open_archive(*file, spec);
+}
+
 Expected<std::unique_ptr<Tree>> open_any(const std::string& spec, const SourceOptions& options) {
   const std::string shown = printable(without_credentials(spec));
   if (spec.empty()) return fail("an empty name is no source");
@@ -58,9 +71,7 @@ Expected<std::unique_ptr<Tree>> open_any(const std::string& spec, const SourceOp
   }
   if (spec.starts_with("pypi:")) {
     const std::string cache_dir = options.cache_dir.empty() ? default_cache_dir() : options.cache_dir;
-    auto file = fetch_release(spec.substr(5), options.python, cache_dir, spec);
-    if (!file) return tl::unexpected<Error>(file.error());
-    return open_archive(*file, spec);
+    return open_release(spec, options.python, cache_dir);
   }
   if (spec.find("://") != std::string::npos) {
     return fail(

@@ -156,6 +156,24 @@ TEST_F(PypiTest, ANetworkThatDoesNotAnswerIsAskedOnce) {
   EXPECT_EQ(calls().size(), 1u);
 }
 
+TEST_F(PypiTest, TwoRunsAtOnce) {
+  // The other run's copy appears while pip is at work.
+  const std::string release = folder_ / "cache/pypi/p-1.0";
+  python("mkdir '" + release + "'; cp '" + folder_ / "p.whl" + "' '" + release + "/p-1.0-cp312-other.whl'\n" +
+         wheel());
+  EXPECT_THAT(paths_of(*open("pypi:p==1.0", options_)), ElementsAre("p.py"));
+  EXPECT_TRUE(fs::exists(release + "/p-1.0-cp312-other.whl"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "cache/pypi"), {}), 1)
+      << "the own copy is removed";
+}
+
+TEST_F(PypiTest, ADamagedCopyIsFetchedAgain) {
+  python(wheel());
+  folder_.write("cache/pypi/p-1.0/p-1.0-py3-none-any.whl", kZip.substr(0, 50));
+  EXPECT_THAT(paths_of(*open("pypi:p==1.0", options_)), ElementsAre("p.py"));
+  EXPECT_EQ(calls().size(), 1u);
+}
+
 TEST_F(PypiTest, OnlyNamesAndVersionsReachPip) {
   python(wheel());
   for (const char* spec : {"pypi:p", "pypi:", "pypi:p==", "pypi:-r==1.0", "pypi:p==1.0 -r x",

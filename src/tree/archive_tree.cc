@@ -1,5 +1,7 @@
 #include "tree/archive_tree.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -19,6 +21,11 @@ bool is_archive_name(std::string_view path) {
 
 Expected<std::unique_ptr<Tree>> open_archive(const std::string& path, const std::string& spec) {
   const std::string& named = spec.empty() ? path : spec;
+  struct stat info {};
+  // Of a pipe, opening alone would wait for ever.
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return fail(printable(named) + ": not a regular file");
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return fail(printable(named) + ": " +

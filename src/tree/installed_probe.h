@@ -12,22 +12,31 @@ if sys.path and sys.path[0] == '':
     del sys.path[0]
 import importlib.metadata, importlib.util, json, os, re
 
+def files_of(dist):
+    # dist.files makes an object per file, which takes 0.2 s for vLLM.
+    record = dist.read_text('RECORD')
+    if record is None:
+        return [str(file) for file in dist.files or []]
+    return [line.rsplit(',', 2)[0].strip('"') for line in record.splitlines()]
+
 def top_level(dist):
     names = set((dist.read_text('top_level.txt') or '').split())
-    for file in dist.files or []:
-        first = file.parts[0]
-        if first.startswith('__editable__') and file.suffix == '.py':
-            finder = sys.modules.get(file.stem)
+    for file in files_of(dist):
+        first, slash, _ = file.partition('/')
+        if first.startswith('__editable__') and file.endswith('.py'):
+            finder = sys.modules.get(first[:-3])
             names.update(getattr(finder, 'MAPPING', {}), getattr(finder, 'NAMESPACES', {}))
-        elif file.suffix == '.pth':
-            names.update(behind_pth(dist.locate_file(file)))
-        elif file.suffix in ('.py', '.pyi', '.so') and first != '..':
-            names.add(first.split('.')[0] if len(file.parts) == 1 else first)
+        elif file.endswith('.pth'):
+            names.update(behind_pth(str(dist.locate_file(file))))
+        elif file.endswith(('.py', '.pyi', '.so')):
+            names.add(first if slash else first.split('.')[0])
     return sorted(n for n in {n.split('.')[0] for n in names} if n.isidentifier())
 
 def behind_pth(path):
     # An editable install that only lengthens sys.path doesn't say which modules it brings.
     names = []
+    if not os.path.isfile(path):
+        return names
     for line in open(path, encoding='utf-8', errors='replace'):
         folder = os.path.join(os.path.dirname(path), line.strip())
         if line.strip() and not line.startswith(('import ', 'import\t', '#')) and os.path.isdir(folder):

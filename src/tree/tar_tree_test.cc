@@ -4,6 +4,7 @@
 #include <archive_entry.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/hash.h"
 #include "tree/archive_tree.h"
@@ -133,6 +134,8 @@ TEST_F(TarTreeTest, WhatIsNoArchive) {
   folder_.write("text.whl", "no wheel");
   EXPECT_EQ(error_of("text.whl"), "text.whl: not a zip archive, though its name says so");
   EXPECT_EQ(error_of("none.whl"), "none.whl: no such file or directory");
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.whl").c_str(), 0600), 0);
+  EXPECT_EQ(error_of("pipe.whl"), "pipe.whl: not a regular file");
   write_tar("nothing.tar.gz", {});
   EXPECT_EQ(error_of("nothing.tar.gz"), "nothing.tar.gz: holds no files");
 }

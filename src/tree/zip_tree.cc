@@ -239,7 +239,7 @@ Expected<void> ZipTree::list(bool wheel) {
   }
   members_ = std::move(unique);
   for (const Member& member : members_) entries_.push_back({member.name, member.size, ""});
-  const std::string top = project_top_folder(entries_);
+  const std::string top = wheel ? "" : project_top_folder(entries_);
   for (TreeEntry& entry : entries_) entry.path.erase(0, top.size());
   if (wheel) {
     identity_.kind = "wheel";
