@@ -17,6 +17,7 @@ Values Semantics::attribute(const Value& value, std::string_view name) {
       if (name == "__name__") out = Values::of(string_constant(value.definition().child(Field::k_name).text()));
       else out = Values::unknown("attribute of a function");
       break;
+    case ValueKind::kSignature: out = name == "parameters" ? Values::of(value) : Values::unknown("part of a signature"); break;
     default: out = Values::unknown("attribute of a value that is not followed");
   }
   --depth_;

@@ -34,7 +34,9 @@ Values Semantics::call_result(const Value& callee, const Module& module, Node ca
       if (made.owner && !made.bindings.empty()) return Values::unknown("the class has its own __new__");
       const ClassInfo& info = class_info(callee.class_ref());
       if (info.facts->metaclass) return Values::unknown("the class has a metaclass");
-      return Values::of(instance_value(callee.class_ref()));
+      Value instance = instance_value(callee.class_ref());
+      instance.declared = callee.declared;  // `cls()` or a parameter of type[X]: perhaps a subclass
+      return Values::of(instance);
     }
     case ValueKind::kFunction: return function_result(callee, module, call, frame);
     case ValueKind::kExternal: return builtin_call(callee.text, module, call, frame);

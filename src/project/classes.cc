@@ -132,10 +132,26 @@ void Semantics::build_class(ClassInfo& info) {
   info.complete = complete;
   info.reason = reason;
   info.dynamic |= info.facts->dynamic;
+  info.dynamic |= changed_by_decorators(info);
   for (Node m : info.facts->methods) {
     std::string_view name = m.child(Field::k_name).text();
     info.dynamic |= name == "__getattr__" || name == "__getattribute__" || name == "__init_subclass__";
   }
+}
+
+// A class decorator that is not known may add attributes.
+bool Semantics::changed_by_decorators(const ClassInfo& info) {
+  for (Node d : decorators_of(info.facts->definition)) {
+    std::string name = decorator_name(d);
+    std::string last = name.substr(name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
+    if (last == "dataclass" || last == "final" || last == "runtime_checkable" || externals_.transparent_decorators.count(last)) continue;
+    Values values = infer(*info.ref.module, d.is(Kind::k_call) ? d.child(Field::k_function) : d);
+    const Value* f = values.single();
+    if (!f || f->kind != ValueKind::kFunction) return true;
+    std::string_view text = f->definition().text();
+    if (text.find("setattr(") != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 Member Semantics::class_member(ClassRef ref, std::string_view name, ClassRef after) {

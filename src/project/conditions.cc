@@ -105,6 +105,11 @@ Truth Semantics::comparison(const Module& module, Node e, const Frame* frame) {
             if (same == Truth::kYes) found = Truth::kYes;
             if (same == Truth::kUnknown && found == Truth::kNo) found = Truth::kUnknown;
           }
+        } else if (a.kind == ValueKind::kString && b.kind == ValueKind::kSignature) {  // "k" in inspect.signature(f).parameters
+          Value f = b;
+          f.kind = b.definition().is(Kind::k_class_definition) ? ValueKind::kClass : ValueKind::kFunction;
+          Callable c = callable(f);
+          if (c.known) found = truth_of(c.signature.find(a.text) != nullptr);
         } else if (a.kind == ValueKind::kString && b.kind == ValueKind::kString) {
           found = truth_of(b.text.find(a.text) != std::string_view::npos);
         }
@@ -123,7 +128,6 @@ Truth Semantics::comparison(const Module& module, Node e, const Frame* frame) {
       }
     }
   }
-  // "k" in inspect.signature(f).parameters
   return out;
 }
 
@@ -149,14 +153,13 @@ Truth Semantics::has_attribute(const Module& module, Node object, Node name_node
 }
 
 // current_platform.is_cuda() and the like, where the catalog or the user says what they are.
-Values Semantics::platform_call(const Module& module, Node call) {
+Values Semantics::platform_call(Node call) {
   Node callee = call.child(Field::k_function);
   if (!callee.is(Kind::k_attribute) || environment_.platform_truth.empty()) return Values::unknown("");
   auto it = environment_.platform_truth.find(callee.child(Field::k_attribute).text());
   if (it == environment_.platform_truth.end()) return Values::unknown("");
   Node object = callee.child(Field::k_object);
   std::string_view name = object.is(Kind::k_attribute) ? object.child(Field::k_attribute).text() : object.text();
-  (void)module;
   if (!environment_.platform_variables.count(name)) return Values::unknown("");
   return Values::of(bool_value(it->second));
 }
@@ -167,14 +170,12 @@ bool Semantics::evaluate_guards(const Module& module, Node node, Truth& alive, b
   for (const Guard& g : guards_of(node)) {
     if (g.kind == GuardKind::kHandler) {
       if (alive == Truth::kYes) alive = Truth::kUnknown;
-      std::vector<std::string> types = handled_types(g.node);
       // A handler of import errors runs only where the import fails.
       if (import_error_handler(g.node.parent(), true) == g.node) versions = true;
       continue;
     }
     if (g.kind != GuardKind::kCondition) continue;
     Truth t = condition(module, g.node);
-    std::string_view text = g.node.text();
     if (!g.negated && last_part(strip_parens(g.node).text()) == "TYPE_CHECKING") types_only = true;
     if (g.negated) t = !t;
     if (t == Truth::kNo) alive = Truth::kNo;
@@ -182,7 +183,6 @@ bool Semantics::evaluate_guards(const Module& module, Node node, Truth& alive, b
       if (alive == Truth::kYes) alive = Truth::kUnknown;
       versions |= asks_for_version(g.node);
     }
-    (void)text;
   }
   return true;
 }
@@ -205,7 +205,7 @@ Truth Semantics::live(const Module& module, Node node) {
 }
 
 bool Semantics::type_checking_only(const Module& module, Node node) {
-  if (module.syntax().source().find("TYPE_CHECKING") == std::string_view::npos) return false;
+  if (!module.mentions_type_checking) return false;
   for (const Guard& g : guards_of(node)) {
     if (g.kind == GuardKind::kCondition && !g.negated && last_part(strip_parens(g.node).text()) == "TYPE_CHECKING") return true;
   }

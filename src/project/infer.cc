@@ -9,6 +9,13 @@ namespace assay {
 namespace {
 constexpr int kMostDepth = 60;  // of inference steps that wait for one another
 
+Value external_instance(std::string_view cls) {
+  Value v;
+  v.kind = ValueKind::kExternalInstance;
+  v.text = cls;
+  return v;
+}
+
 // The innermost block (or module) around a binding or a use.
 Node block_of(Node node) {
   Node p = enclosing_statement(node).parent();
@@ -74,13 +81,16 @@ Values Semantics::infer_uncached(const Module& module, Node e, const Frame* fram
       return out;
     }
     case Kind::k_call: {
-      Values callees = infer(module, e.child(Field::k_function), frame);
-      std::string callee_text = dotted_text(e.child(Field::k_function));
-      if (callee_text == "super") return super_value(module, e, frame);
-      if (Values platform = platform_call(module, e); !platform.open) return platform;
+      Node callee_node = e.child(Field::k_function);
+      if (callee_node.is(Kind::k_identifier) && callee_node.text() == "super") return super_value(module, e, frame);
+      Values callees = infer(module, callee_node, frame);
       Values out;
       if (callees.open) out = Values::unknown(callees.reason);
       for (const Value& v : callees.list) out.merge(call_result(v, module, e, frame));
+      // What the plugin's own platform class does not say, the catalog may.
+      if (out.open) {
+        if (Values platform = platform_call(e); !platform.open) return platform;
+      }
       return out;
     }
     case Kind::k_string:
@@ -94,7 +104,7 @@ Values Semantics::infer_uncached(const Module& module, Node e, const Frame* fram
     case Kind::k_list:
     case Kind::k_set:
     case Kind::k_dictionary: return infer_literal(module, e);
-    case Kind::k_list_comprehension: return Values::of([&] { Value v; v.kind = ValueKind::kExternalInstance; v.text = "builtins.list"; return v; }());
+    case Kind::k_list_comprehension: return Values::of(external_instance("builtins.list"));
     case Kind::k_lambda: {
       Value v;
       v.kind = ValueKind::kFunction;

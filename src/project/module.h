@@ -43,6 +43,7 @@ struct Module {
   Node root() const { return syntax_->root(); }
   Node at(NodeId id) const { return syntax_->at(id); }
   const std::string& file() const;
+  bool mentions_type_checking = false;  // the text has TYPE_CHECKING somewhere
 
   // The package that relative imports start from.
   std::string package() const;

@@ -222,6 +222,7 @@ void Project::parse(Module& module) const {
         blob = *read;
         ++files_parsed_;
         bytes_parsed_ += text.size();
+        module.mentions_type_checking = text.find("TYPE_CHECKING") != std::string_view::npos;
       }
     }
   }

@@ -185,7 +185,7 @@ class Semantics {
   Values returned(const Value& function, const Frame& frame);
   Values builtin_call(std::string_view name, const Module& module, Node call, const Frame* frame);
   Values super_value(const Module& module, Node call, const Frame* frame);
-  Values platform_call(const Module& module, Node call);
+  Values platform_call(Node call);
   Truth comparison(const Module& module, Node node, const Frame* frame);
   Truth has_attribute(const Module& module, Node object, Node name, const Frame* frame);
   std::vector<const Binding*> reaching(const Module& module, std::span<const Binding> all, Node use, bool same_scope, bool for_types);
@@ -193,6 +193,7 @@ class Semantics {
   Callable function_callable(const Value& value);
   bool synthesised_constructor(const ClassInfo& info, Callable& out);
   void build_class(ClassInfo& info);
+  bool changed_by_decorators(const ClassInfo& info);
   bool evaluate_guards(const Module& module, Node node, Truth& out, bool& types_only, bool& versions);
 
   const Project& project_;

@@ -41,6 +41,21 @@ struct Missing {
   Node definition;
 };
 
+// Some code in the modules of the class family stores an attribute of this name on some object: perhaps on this class.
+bool set_from_outside(const ClassInfo& info, std::string_view name) {
+  std::string store = "." + std::string(name);
+  for (const MroEntry& e : info.mro) {
+    if (!e.ref) continue;
+    std::string_view text = e.ref.module->syntax().source();
+    for (size_t at = text.find(store); at != std::string_view::npos; at = text.find(store, at + 1)) {
+      size_t next = at + store.size();
+      while (next < text.size() && text[next] == ' ') ++next;
+      if (next + 1 < text.size() && text[next] == '=' && text[next + 1] != '=') return true;
+    }
+  }
+  return false;
+}
+
 // True if the value certainly lacks the attribute.
 bool lacks(RuleContext& ctx, const Value& v, std::string_view name, Missing& out) {
   Semantics& sem = ctx.sem;
@@ -50,7 +65,7 @@ bool lacks(RuleContext& ctx, const Value& v, std::string_view name, Missing& out
     out = {"missing-attribute", v.module->name + "." + std::string(name), v.module->name + " has no attribute '" + std::string(name) + "'", v.module, {}};
     return true;
   }
-  if (v.kind != ValueKind::kClass && v.kind != ValueKind::kInstance) return false;
+  if ((v.kind != ValueKind::kClass && v.kind != ValueKind::kInstance) || v.declared) return false;
   const ClassInfo& info = sem.class_info(v.class_ref());
   bool is_enum = sem.is_enum(v.class_ref());
   if (!info.complete || info.dynamic) return false;
@@ -69,7 +84,7 @@ bool lacks(RuleContext& ctx, const Value& v, std::string_view name, Missing& out
     }
   }
   Member m = sem.class_member(v.class_ref(), name);
-  if (m.presence != Presence::kNo) return false;
+  if (m.presence != Presence::kNo || set_from_outside(info, name)) return false;
   if (v.kind == ValueKind::kInstance && sem.instance_member(v.class_ref(), name).presence != Presence::kNo) return false;
   if (ctx.sem.externals().class_members.count("builtins.type") && ctx.sem.externals().class_members.at("builtins.type").count(name)) return false;
   std::string rule = is_enum && v.kind == ValueKind::kClass ? "missing-enum-member" : "missing-attribute";

@@ -12,6 +12,8 @@ std::span<const RuleFamily> rule_families() {
       {"attributes", check_attributes},
       {"class paths", check_class_paths},
       {"calls", check_calls},
+      {"overrides", check_overrides},
+      {"state of objects", check_state},
   });
   return kFamilies;
 }

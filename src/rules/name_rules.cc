@@ -51,12 +51,13 @@ bool is_use(Node id) {
   }
 }
 
-bool inside(Node node, Kind kind) {
-  for (Node p = node; p; p = p.parent()) {
-    if (p.is(kind)) return true;
-    if (p.is_any(Kind::k_block, Kind::k_module)) return false;
+// The outermost `type` node around the place; null if it stands in no annotation.
+Node annotation_around(Node node) {
+  Node out;
+  for (Node p = node; p && !p.is_any(Kind::k_block, Kind::k_module); p = p.parent()) {
+    if (p.is(Kind::k_type)) out = p;
   }
-  return false;
+  return out;
 }
 
 bool has_future_annotations(const Module& module) {
@@ -94,7 +95,6 @@ class NameChecker {
       : ctx_(ctx), module_(module), lazy_annotations_(has_future_annotations(module)) {}
 
   void run() {
-    std::set<std::pair<std::string, NodeId>> seen;
     for (Node n : module_.root().descendants()) {
       if (n.is(Kind::k_identifier) && is_use(n)) use(n);
       if (n.is(Kind::k_type)) annotation(n);
@@ -102,14 +102,20 @@ class NameChecker {
   }
 
  private:
+  // Annotations of variables inside functions are never evaluated (PEP 526).
+  bool never_evaluated(Node type) {
+    return type.parent().is(Kind::k_assignment) && enclosing_function(module_.scopes(), type);
+  }
+
   void use(Node n) {
     std::string_view name = n.text();
     // `type` and `match` as soft keywords, and what the parser made of broken code
     if (name.empty()) return;
     const ModuleScopes& scopes = module_.scopes();
     ScopeId holder = scopes.resolve(n.id(), name);
-    bool annotation = inside(n, Kind::k_type);
-    if (annotation && lazy_annotations_) return;
+    if (Node type = annotation_around(n)) {
+      if (lazy_annotations_ || never_evaluated(type)) return;
+    }
     if (holder == kNoScope) return unbound(n, name);
     if (holder == kModuleScope) typed_only(n, name);
   }
@@ -133,6 +139,7 @@ class NameChecker {
   void typed_only(Node n, std::string_view name) {
     Member member = ctx_.sem.module_member(module_, name);
     if (member.presence != Presence::kNo || !member.type_checking_only) return;
+    if (ctx_.sem.externals().builtins.count(name)) return;
     if (ctx_.sem.type_checking_only(module_, n) || name_error_caught(n)) return;
     if (!reported_.insert(std::string(name)).second) return;
     Finding* f = report(ctx_, "undefined-name", module_, n, std::string(name),
@@ -143,8 +150,7 @@ class NameChecker {
   // `"A" | None` and `None | None` are evaluated when the function is defined, and fail there.
   void annotation(Node type) {
     if (lazy_annotations_ || type.parent().is(Kind::k_type)) return;
-    bool local_variable = type.parent().is(Kind::k_assignment) && enclosing_function(module_.scopes(), type);
-    if (local_variable) return;  // annotations of local variables are never evaluated
+    if (never_evaluated(type)) return;
     for (Node n : type.descendants()) {
       if (!n.is(Kind::k_binary_operator) || n.child(Field::k_operator).text() != "|") continue;
       Node left = n.child(Field::k_left), right = n.child(Field::k_right);

@@ -23,5 +23,7 @@ void check_names(RuleContext& ctx, const Module& module);
 void check_attributes(RuleContext& ctx, const Module& module);
 void check_class_paths(RuleContext& ctx, const Module& module);
 void check_calls(RuleContext& ctx, const Module& module);
+void check_overrides(RuleContext& ctx, const Module& module);
+void check_state(RuleContext& ctx, const Module& module);
 
 }  // namespace assay

@@ -1,0 +1,166 @@
+#include "rules/object_facts.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+constexpr size_t kMostSubclasses = 300;  // looked into for one attribute; more stays unknown
+constexpr size_t kMostStores = 24;       // modules that set such an attribute on something
+
+// Attributes that every object (or every function, class and module, which objects may turn out to be) has.
+bool universal(std::string_view name) { return name.size() > 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__"; }
+
+bool related(Semantics& sem, ClassRef a, ClassRef b) {
+  return sem.class_info(a).derives_from(b) || sem.class_info(b).derives_from(a);
+}
+
+// `receiver.name = …` cannot be about objects of the class.
+bool store_is_elsewhere(Semantics& sem, const Module& module, Node receiver, ClassRef ref) {
+  Values values = sem.infer(module, receiver);
+  if (!values.known()) return false;
+  for (const Value& v : values.list) {
+    if (v.kind == ValueKind::kModule || v.kind == ValueKind::kFunction) continue;
+    if (v.kind == ValueKind::kNone) continue;
+    if ((v.kind != ValueKind::kClass && v.kind != ValueKind::kInstance) || related(sem, v.class_ref(), ref)) return false;
+  }
+  return true;
+}
+
+bool every_store_is_elsewhere(RuleContext& ctx, ClassRef ref, std::string_view name) {
+  std::vector<const Module*> modules = ctx.definitions.members().stored_on_other(name);
+  if (modules.size() > kMostStores) return false;
+  for (const Module* m : modules) {
+    const Module& module = ctx.project().load(*m);
+    bool seen = false;
+    for (Node n : module.root().descendants()) {
+      if (!n.is(Kind::k_attribute) || n.child(Field::k_attribute).text() != name || !is_store_target(n)) continue;
+      Node receiver = n.child(Field::k_object);
+      if (receiver.text() == "self") continue;
+      seen = true;
+      if (!store_is_elsewhere(ctx.sem, module, receiver, ref)) return false;
+    }
+    if (!seen) return false;  // named in a string that setattr may use
+  }
+  return true;
+}
+
+bool a_subclass_has(RuleContext& ctx, const ClassInfo& info, std::string_view name) {
+  std::vector<ClassPlace> places = ctx.definitions.members().subclasses(info.facts->definition.child(Field::k_name).text());
+  if (places.size() > kMostSubclasses) return true;
+  for (const ClassPlace& place : places) {
+    const Module& module = ctx.project().load(*place.module);
+    Node definition = class_in_line(module, place.line);
+    if (!definition) return true;
+    ClassRef sub{&module, definition.id()};
+    const ClassInfo& other = ctx.sem.class_info(sub);
+    if (!other.derives_from(info.ref) && other.complete) continue;
+    if (ctx.sem.instance_member(sub, name).presence == Presence::kNo && !other.dynamic) continue;
+    if (other.derives_from(info.ref)) return true;
+    // A base of it could not be resolved; its text decides.
+    if (module.syntax().source().find(name) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+bool mentions(std::string_view text, std::string_view function, std::string_view what) {
+  return text.find(function) != std::string_view::npos && text.find(what) != std::string_view::npos;
+}
+
+bool catches_attribute_error(Node try_statement) {
+  for (Node c : try_statement.children()) {
+    if (!c.is(Kind::k_except_clause)) continue;
+    std::vector<std::string> types = handled_types(c);
+    if (types.empty()) return true;
+    for (const std::string& t : types) {
+      if (t == "AttributeError" || t == "Exception" || t == "BaseException") return true;
+    }
+  }
+  return false;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t next = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = row[j];
+      row[j] = next;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+bool is_store_target(Node attribute) {
+  Node n = attribute, p = n.parent();
+  while (p.is_any(Kind::k_pattern_list, Kind::k_tuple_pattern, Kind::k_list_pattern, Kind::k_list_splat_pattern)) n = p, p = p.parent();
+  if (n.field() == Field::k_left && p.is_any(Kind::k_assignment, Kind::k_for_statement, Kind::k_for_in_clause)) return true;
+  return p.is_any(Kind::k_delete_statement, Kind::k_as_pattern_target);
+}
+
+Node class_in_line(const Module& module, uint32_t line) {
+  for (Node n : module.root().descendants()) {
+    if (n.is(Kind::k_class_definition) && n.line() == line) return n;
+  }
+  return {};
+}
+
+bool certainly_lacks(RuleContext& ctx, ClassRef ref, std::string_view name, bool subclasses) {
+  Semantics& sem = ctx.sem;
+  if (universal(name)) return false;
+  const ClassInfo& info = sem.class_info(ref);
+  if (!info.complete || !info.consistent || info.dynamic || sem.is_enum(ref)) return false;
+  if (info.derives_from("typing.Protocol") || info.derives_from("typing.TypedDict")) return false;
+  if (sem.instance_member(ref, name).presence != Presence::kNo) return false;
+  uint8_t flags = ctx.definitions.members().flags(name);
+  if ((flags & MemberIndex::kStoredOnOther) && !every_store_is_elsewhere(ctx, ref, name)) return false;
+  if (flags == 0 || !subclasses) return true;
+  return !a_subclass_has(ctx, info, name);
+}
+
+bool asked_before(const Module& module, Node attribute) {
+  std::string_view name = attribute.child(Field::k_attribute).text();
+  std::string_view object = attribute.child(Field::k_object).text();
+  for (const Guard& g : guards_of(attribute)) {
+    if (g.kind == GuardKind::kTry && catches_attribute_error(g.node)) return true;
+    if (g.kind != GuardKind::kCondition) continue;
+    std::string_view text = g.node.text();
+    if (mentions(text, "hasattr", name) || mentions(text, "getattr", name) || mentions(text, "isinstance", object) ||
+        mentions(text, "issubclass", object) || mentions(text, "type(", object) || mentions(text, "__class__", object)) {
+      return true;
+    }
+  }
+  // An assertion, or a flag computed from hasattr, stands somewhere in the function.
+  Node function = enclosing_function(module.scopes(), attribute);
+  if (!function) return false;
+  for (std::string quote : {"\"", "'"}) {
+    std::string quoted = quote + std::string(name) + quote;
+    if (function.text().find(quoted) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+std::string closest_member(RuleContext& ctx, ClassRef ref, std::string_view name) {
+  std::string best;
+  size_t least = std::max<size_t>(1, name.size() / 3) + 1;
+  auto offer = [&](std::string_view candidate) {
+    size_t d = edit_distance(name, candidate);
+    if (d < least || (d == least && candidate < best && !best.empty())) least = d, best = candidate;
+  };
+  for (const MroEntry& e : ctx.sem.class_info(ref).mro) {
+    if (!e.ref) continue;
+    ScopeId scope = e.ref.module->scopes().scope_opened_by(e.ref.node);
+    if (scope != kNoScope) {
+      for (const Binding& b : e.ref.module->scopes().in_scope(scope)) offer(b.name);
+    }
+    for (const auto& [written, write] : ctx.sem.class_info(e.ref).facts->writes) offer(written);
+  }
+  return best;
+}
+
+}  // namespace assay

@@ -1,0 +1,136 @@
+// override-signature: an override must take every call that reaches it.
+#include <algorithm>
+#include <set>
+
+#include "rules/override_calls.h"
+#include "rules/rules.h"
+
+namespace assay {
+namespace {
+
+bool is_dunder(std::string_view name) { return name.substr(0, 2) == "__"; }
+
+std::string quoted(const std::vector<std::string_view>& names) {
+  std::string out;
+  for (std::string_view n : names) out += (out.empty() ? "'" : ", '") + std::string(n) + "'";
+  return out;
+}
+
+std::string place(const Module& module, Node node) { return module.file() + ":" + std::to_string(node.line()); }
+
+bool from_target(RuleContext& ctx, const MethodDef& def) { return def.module && def.module->tree == &ctx.target; }
+
+// The nearest definition above the class that belongs to the target; where none does, the nearest.
+MethodDef base_of(RuleContext& ctx, ClassRef cls, std::string_view name) {
+  MethodDef nearest, none;
+  ClassRef after = cls;
+  for (size_t steps = ctx.sem.class_info(cls).mro.size(); steps > 0; --steps) {
+    Member member = ctx.sem.class_member(cls, name, after);
+    if (member.presence != Presence::kYes || !member.owner) break;
+    MethodDef def = method_of(ctx, cls, name, after);
+    if (!def) return none;
+    if (from_target(ctx, def)) return def;
+    if (!nearest) nearest = def;
+    after = member.owner;
+  }
+  return nearest;
+}
+
+// Parameters of the base that nothing of the override takes: by keyword, and by position where that is how they come.
+std::vector<std::string_view> lacking(const Override& o, bool required_only) {
+  std::vector<std::string_view> out;
+  Signature base = o.base.bound(false), own = o.own.bound(false);
+  for (const Parameter& p : base.parameters) {
+    if (p.is_variadic() || (required_only && !p.is_required())) continue;
+    if (!own.find(p.name) && !own.accepts_var_keyword()) out.push_back(p.name);
+  }
+  return out;
+}
+
+std::string fault_text(const Override& o, const ReachingCall& call) {
+  if (o.own.kind == MethodKind::kProperty) return o.own.function ? "is a property" : "is no method";
+  return "cannot take the call at " + place(*call.module, call.call) + ": " + describe(call.failure);
+}
+
+Level level_of(const ReachingCall& call) {
+  if (call.reaches == Reaches::kYes) return Level::kError;
+  return call.failure.unexpected.empty() ? Level::kWarning : Level::kError;
+}
+
+std::string base_name(RuleContext& ctx, const Override& o) {
+  return ctx.sem.class_info(o.base.owner).name + "." + std::string(o.name);
+}
+
+void show_sides(Finding& f, const Override& o, const std::string& symbol) {
+  if (o.base.function) f.expected = symbol + to_string(o.base.signature);
+  f.observed = o.own.function ? std::string(o.name) + to_string(o.own.signature)
+                              : std::string(enclosing_statement(o.own.definition).text().substr(0, 120));
+  relate(f, *o.base.module, o.base.definition, symbol,
+         o.base.function ? "defined here as " + to_string(o.base.signature) : "defined here");
+}
+
+void report_failing(RuleContext& ctx, const Override& o, const std::vector<ReachingCall>& calls) {
+  const ReachingCall& first = calls.front();
+  std::string symbol = base_name(ctx, o);
+  std::string message = "the override of " + symbol + " " + fault_text(o, first);
+  std::vector<std::string_view> lacks = o.own.kind == MethodKind::kProperty ? std::vector<std::string_view>() : lacking(o, false);
+  if (!lacks.empty()) message += " (the base takes " + quoted(lacks) + ")";
+  Finding* f = report(ctx, "override-signature", *o.own.module, o.own.definition, symbol, message);
+  if (!f) return;
+  if (f->level == Level::kError) f->level = level_of(first);
+  show_sides(*f, o, symbol);
+  for (const ReachingCall& c : calls) relate(*f, *c.module, c.call, symbol, "called here");
+  if (!lacks.empty()) f->fix = "take " + quoted(lacks) + " in the override";
+  if (first.reaches == Reaches::kPerhaps) {
+    f->limits.push_back("the object that receives the call is not known; no other class that defines the method takes this call");
+  }
+}
+
+// No call was found that fails: the base's own promise is all there is.
+void report_lacking(RuleContext& ctx, const Override& o) {
+  std::vector<std::string_view> required = lacking(o, true);
+  std::vector<std::string_view> lacks = lacking(o, false);
+  if (lacks.empty()) return;
+  std::string symbol = base_name(ctx, o);
+  Finding* f = report(ctx, "override-signature", *o.own.module, o.own.definition, symbol,
+                      "the override of " + symbol + " lacks " + quoted(lacks) + " of the base; no call was found that passes " +
+                          (lacks.size() == 1 ? "it" : "them"));
+  if (!f) return;
+  f->level = Level::kNote;
+  show_sides(*f, o, symbol);
+}
+
+void check_override(RuleContext& ctx, const Override& o) {
+  bool called = o.base.function && o.base.kind != MethodKind::kProperty;
+  if (!called) return;
+  std::vector<ReachingCall> calls = failing_calls(ctx, o);
+  if (!calls.empty()) return report_failing(ctx, o, calls);
+  if (o.own.kind != MethodKind::kProperty && from_target(ctx, o.base)) report_lacking(ctx, o);
+}
+
+void check_class(RuleContext& ctx, const Module& module, Node definition) {
+  ClassRef cls{&module, definition.id()};
+  const ClassInfo& info = ctx.sem.class_info(cls);
+  if (info.mro.size() < 2 || ctx.sem.is_enum(cls)) return;
+  ScopeId scope = module.scopes().scope_opened_by(definition.id());
+  if (scope == kNoScope) return;
+  std::set<std::string_view> done;
+  for (const Binding& b : module.scopes().in_scope(scope)) {
+    if ((b.kind != BindingKind::kFunction && b.kind != BindingKind::kAssign) || is_dunder(b.name)) continue;
+    if (!done.insert(b.name).second) continue;
+    Override o{cls, b.name, own_method(ctx, cls, b.name), {}};
+    if (!o.own) continue;
+    o.base = base_of(ctx, cls, b.name);
+    if (o.base) check_override(ctx, o);
+  }
+}
+
+}  // namespace
+
+void check_overrides(RuleContext& ctx, const Module& module) {
+  for (Node n : module.root().descendants()) {
+    if (n.is(Kind::k_class_definition)) check_class(ctx, module, n);
+  }
+}
+
+}  // namespace assay
