@@ -45,28 +45,35 @@ std::string archive_in(const fs::path& folder) {
   return found;
 }
 
+// What pip is asked for, one after the other. Each try takes a second or more.
 std::vector<std::vector<std::string>> attempts(const std::string& package) {
-  std::vector<std::vector<std::string>> all = {{"--only-binary=:all:"}};
   utsname machine{};
   ::uname(&machine);
-  std::vector<std::string> machines = {"x86_64", "aarch64"};
-  if (std::string_view(machine.machine) == "aarch64") std::swap(machines[0], machines[1]);
-  for (const std::string& cpu : machines) {
-    for (const char* version : {"3.12", "3.11", "3.10", "3.13"}) {
-      std::vector<std::string> options = {"--only-binary=:all:", "--implementation", "cp", "--python-version",
-                                          version};
-      std::string abi = version;
-      abi.erase(1, 1);
-      for (const std::string& name : {"cp" + abi, std::string("abi3"), std::string("none")}) {
-        options.insert(options.end(), {"--abi", name});
-      }
-      for (const char* libc :
-           {"manylinux1", "manylinux2010", "manylinux2014", "manylinux_2_17", "manylinux_2_24",
-            "manylinux_2_26", "manylinux_2_27", "manylinux_2_28", "manylinux_2_31", "manylinux_2_34",
-            "manylinux_2_35", "manylinux_2_38", "manylinux_2_39", "linux"}) {
-        options.insert(options.end(), {"--platform", std::string(libc) + '_' + cpu});
-      }
-      all.push_back(std::move(options));
+  const bool arm = std::string_view(machine.machine) == "aarch64";
+  const std::string ours = arm ? "_aarch64" : "_x86_64", theirs = arm ? "_x86_64" : "_aarch64";
+  const std::pair<std::string, std::string> kinds[] = {
+      {"3.12", ours}, {"3.11", ours}, {"3.10", ours}, {"3.13", ours}, {"3.12", theirs}};
+
+  std::vector<std::vector<std::string>> all = {{"--only-binary=:all:"}};
+  for (const auto& [version, cpu] : kinds) {
+    std::vector<std::string>& options = all.emplace_back();
+    options = {"--only-binary=:all:",
+               "--implementation",
+               "cp",
+               "--python-version",
+               version,
+               "--abi",
+               "abi3",
+               "--abi",
+               "none",
+               "--abi",
+               "cp3" + version.substr(2)};
+    // pip takes these by their letters; that a newer one includes the older it doesn't know here.
+    for (const char* libc :
+         {"linux", "manylinux1", "manylinux2010", "manylinux2014", "manylinux_2_17", "manylinux_2_24",
+          "manylinux_2_26", "manylinux_2_27", "manylinux_2_28", "manylinux_2_31", "manylinux_2_34",
+          "manylinux_2_35", "manylinux_2_38", "manylinux_2_39"}) {
+      options.insert(options.end(), {"--platform", libc + cpu});
     }
   }
   all.push_back({"--no-binary", package});
