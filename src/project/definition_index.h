@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "project/call_index.h"
+#include "project/member_index.h"
 #include "project/project.h"
 
 namespace assay {
@@ -19,18 +21,23 @@ struct DefinitionPlace {
 
 class DefinitionIndex {
  public:
-  DefinitionIndex(const Project& project, const SourceTree& tree, int threads) : project_(project), tree_(tree), threads_(threads) {}
+  DefinitionIndex(const Project& project, const SourceTree& tree, int threads) : project_(project), tree_(tree), threads_(threads), calls_(project, threads), members_(project, threads) {}
 
   // Top-level `class NAME`, `def NAME` and `NAME = …` of the tree, in order of files.
   std::vector<DefinitionPlace> find(std::string_view name) const;
-  // Whether any class of the tree defines an attribute or method of this name anywhere (by its text).
+  // Attributes and subclasses over all trees, by their text.
+  const MemberIndex& members() const { return members_; }
   const SourceTree& tree() const { return tree_; }
+  // Who calls what the plugin defines.
+  const CallIndex& calls() const { return calls_; }
 
  private:
   void build() const;
   const Project& project_;
   const SourceTree& tree_;
   int threads_;
+  CallIndex calls_;
+  MemberIndex members_;
   mutable std::once_flag built_;
   mutable std::unordered_map<std::string, std::vector<DefinitionPlace>> places_;
 };

@@ -78,7 +78,7 @@ Values Semantics::infer_uncached(const Module& module, Node e, const Frame* fram
       Values out;
       if (objects.open) out = Values::unknown(objects.reason);
       for (const Value& v : objects.list) out.merge(attribute(v, name));
-      return out;
+      return narrowed(module, e, std::move(out));
     }
     case Kind::k_call: {
       Node callee_node = e.child(Field::k_function);
@@ -206,46 +206,6 @@ Values Semantics::infer_name(const Module& module, Node name, const Frame* frame
     }
   }
   return function_scope || holder == kModuleScope ? narrowed(module, name, std::move(out)) : out;
-}
-
-// `isinstance(x, C)` asserted or tested on the way to the use.
-Values Semantics::narrowed(const Module& module, Node use, Values values) {
-  std::string text(use.text());
-  auto class_of_test = [&](Node test) -> Node {
-    test = strip_parens(test);
-    if (!test.is(Kind::k_call) || test.child(Field::k_function).text() != "isinstance") return {};
-    Node arguments = test.child(Field::k_arguments);
-    return arguments.child_at(0).text() == text ? arguments.child_at(1) : Node();
-  };
-  auto instances = [&](Node type) {
-    Values classes = infer(module, type), out;
-    if (!classes.known()) return Values();
-    for (const Value& v : classes.list) {
-      if (v.kind != ValueKind::kClass) return Values();
-      Value instance = instance_value(v.class_ref());
-      instance.declared = true;
-      out.add(instance);
-    }
-    return out;
-  };
-  for (Node n = use; n.parent(); n = n.parent()) {
-    if (n.is_any(Kind::k_function_definition, Kind::k_lambda)) break;
-    Node holder = n.parent();
-    if (holder.is_any(Kind::k_if_statement, Kind::k_elif_clause) && n.field() == Field::k_consequence) {
-      if (Node type = class_of_test(holder.child(Field::k_condition))) {
-        if (Values v = instances(type); !v.list.empty()) return v;
-      }
-    }
-    if (!holder.is_any(Kind::k_block, Kind::k_module)) continue;
-    for (Node sibling : holder.children()) {
-      if (sibling.id() >= n.id()) break;
-      if (!sibling.is(Kind::k_assert_statement)) continue;
-      if (Node type = class_of_test(sibling.first_child())) {
-        if (Values v = instances(type); !v.list.empty()) return v;
-      }
-    }
-  }
-  return values;
 }
 
 Values Semantics::infer_binding(const Module& module, const Binding& b, const Frame* frame) {

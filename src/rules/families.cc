@@ -13,6 +13,8 @@ std::span<const RuleFamily> rule_families() {
       {"class paths", check_class_paths},
       {"calls", check_calls},
       {"overrides", check_overrides},
+      {"super calls", check_super},
+      {"patched signatures", check_patched_signatures},
       {"state of objects", check_state},
   });
   return kFamilies;

@@ -11,25 +11,43 @@ constexpr size_t kMostStores = 24;       // modules that set such an attribute o
 // Attributes that every object (or every function, class and module, which objects may turn out to be) has.
 bool universal(std::string_view name) { return name.size() > 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__"; }
 
+bool named_tuple_member(std::string_view name) {
+  static constexpr std::string_view kMembers[] = {"_asdict", "_replace", "_make", "_fields", "_field_defaults", "count", "index"};
+  return std::find(std::begin(kMembers), std::end(kMembers), name) != std::end(kMembers);
+}
+
 bool related(Semantics& sem, ClassRef a, ClassRef b) {
   return sem.class_info(a).derives_from(b) || sem.class_info(b).derives_from(a);
 }
 
-// `receiver.name = …` cannot be about objects of the class.
-bool store_is_elsewhere(Semantics& sem, const Module& module, Node receiver, ClassRef ref) {
-  Values values = sem.infer(module, receiver);
-  if (!values.known()) return false;
-  for (const Value& v : values.list) {
-    if (v.kind == ValueKind::kModule || v.kind == ValueKind::kFunction) continue;
-    if (v.kind == ValueKind::kNone) continue;
-    if ((v.kind != ValueKind::kClass && v.kind != ValueKind::kInstance) || related(sem, v.class_ref(), ref)) return false;
+// The function around uses the variable in ways that objects of the class do not support.
+bool used_as_another(Semantics& sem, const Module& module, Node variable, ClassRef ref) {
+  Node function = enclosing_function(module.scopes(), variable);
+  if (!function || !variable.is(Kind::k_identifier)) return false;
+  for (Node n : function.descendants()) {
+    if (!n.is(Kind::k_attribute) || n.child(Field::k_object).text() != variable.text() || is_store_target(n)) continue;
+    std::string_view name = n.child(Field::k_attribute).text();
+    if (!universal(name) && sem.instance_member(ref, name).presence == Presence::kNo) return true;
   }
-  return true;
+  return false;
 }
 
-bool every_store_is_elsewhere(RuleContext& ctx, ClassRef ref, std::string_view name) {
+// Whether `receiver.name = …` cannot be about objects of the class.
+Lack store_is_elsewhere(Semantics& sem, const Module& module, Node receiver, ClassRef ref) {
+  Values values = sem.infer(module, receiver);
+  if (!values.known()) return used_as_another(sem, module, receiver, ref) ? Lack::kCertain : Lack::kLikely;
+  for (const Value& v : values.list) {
+    if (v.kind == ValueKind::kModule || v.kind == ValueKind::kFunction || v.kind == ValueKind::kNone) continue;
+    if (v.kind != ValueKind::kClass && v.kind != ValueKind::kInstance) return Lack::kLikely;
+    if (related(sem, v.class_ref(), ref)) return Lack::kNo;
+  }
+  return Lack::kCertain;
+}
+
+Lack every_store_is_elsewhere(RuleContext& ctx, ClassRef ref, std::string_view name) {
   std::vector<const Module*> modules = ctx.definitions.members().stored_on_other(name);
-  if (modules.size() > kMostStores) return false;
+  if (modules.size() > kMostStores) return Lack::kNo;
+  Lack out = Lack::kCertain;
   for (const Module* m : modules) {
     const Module& module = ctx.project().load(*m);
     bool seen = false;
@@ -38,11 +56,15 @@ bool every_store_is_elsewhere(RuleContext& ctx, ClassRef ref, std::string_view n
       Node receiver = n.child(Field::k_object);
       if (receiver.text() == "self") continue;
       seen = true;
-      if (!store_is_elsewhere(ctx.sem, module, receiver, ref)) return false;
+      out = std::min(out, store_is_elsewhere(ctx.sem, module, receiver, ref));
     }
-    if (!seen) return false;  // named in a string that setattr may use
+    if (!seen) return Lack::kNo;  // named in a string that setattr may use
   }
-  return true;
+  // A store on an object of unknown class is explained where classes have such an attribute themselves. Modules of torch
+  // are given attributes from outside too often.
+  bool explained = ctx.definitions.members().flags(name) & MemberIndex::kStoredOnSelf;
+  if (out == Lack::kLikely && (!explained || ctx.sem.class_info(ref).derives_from("torch.nn.Module"))) return Lack::kNo;
+  return out;
 }
 
 bool a_subclass_has(RuleContext& ctx, const ClassInfo& info, std::string_view name) {
@@ -110,17 +132,19 @@ Node class_in_line(const Module& module, uint32_t line) {
   return {};
 }
 
-bool certainly_lacks(RuleContext& ctx, ClassRef ref, std::string_view name, bool subclasses) {
+Lack lacks_attribute(RuleContext& ctx, ClassRef ref, std::string_view name, bool subclasses) {
   Semantics& sem = ctx.sem;
-  if (universal(name)) return false;
+  if (universal(name)) return Lack::kNo;
   const ClassInfo& info = sem.class_info(ref);
-  if (!info.complete || !info.consistent || info.dynamic || sem.is_enum(ref)) return false;
-  if (info.derives_from("typing.Protocol") || info.derives_from("typing.TypedDict")) return false;
-  if (sem.instance_member(ref, name).presence != Presence::kNo) return false;
+  if (!info.complete || !info.consistent || info.dynamic || sem.is_enum(ref)) return Lack::kNo;
+  if (info.derives_from("typing.Protocol") || info.derives_from("typing.TypedDict")) return Lack::kNo;
+  if (info.derives_from("typing.NamedTuple") && named_tuple_member(name)) return Lack::kNo;
+  if (sem.instance_member(ref, name).presence != Presence::kNo) return Lack::kNo;
   uint8_t flags = ctx.definitions.members().flags(name);
-  if ((flags & MemberIndex::kStoredOnOther) && !every_store_is_elsewhere(ctx, ref, name)) return false;
-  if (flags == 0 || !subclasses) return true;
-  return !a_subclass_has(ctx, info, name);
+  Lack out = Lack::kCertain;
+  if (flags & MemberIndex::kStoredOnOther) out = every_store_is_elsewhere(ctx, ref, name);
+  if (out == Lack::kNo || flags == 0 || !subclasses) return out;
+  return a_subclass_has(ctx, info, name) ? Lack::kNo : out;
 }
 
 bool asked_before(const Module& module, Node attribute) {
@@ -130,6 +154,9 @@ bool asked_before(const Module& module, Node attribute) {
     if (g.kind == GuardKind::kTry && catches_attribute_error(g.node)) return true;
     if (g.kind != GuardKind::kCondition) continue;
     std::string_view text = g.node.text();
+    for (std::string_view word : {"version", "Version", "VERSION"}) {
+      if (text.find(word) != std::string_view::npos) return true;
+    }
     if (mentions(text, "hasattr", name) || mentions(text, "getattr", name) || mentions(text, "isinstance", object) ||
         mentions(text, "issubclass", object) || mentions(text, "type(", object) || mentions(text, "__class__", object)) {
       return true;

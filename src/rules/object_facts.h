@@ -8,12 +8,18 @@
 
 namespace assay {
 
-// No object of the class (or, where `subclasses` counts, of a class derived from it) can have the attribute: the method
-// resolution order is known to its end, nothing in it defines or sets the name, and no code of any tree sets it from
-// outside.
-bool certainly_lacks(RuleContext& ctx, ClassRef ref, std::string_view name, bool subclasses);
+enum class Lack : uint8_t {
+  kNo,      // it may have it
+  kLikely,  // code sets such an attribute on objects of a class that is not known, but other classes explain that
+  kCertain,
+};
 
-// hasattr, getattr or isinstance asks about the object around the use of its attribute, or a handler catches
+// Whether no object of the class (or, where `subclasses` counts, of a class derived from it) can have the attribute: the
+// method resolution order is known to its end, nothing in it defines or sets the name, and no code of any tree sets it
+// from outside.
+Lack lacks_attribute(RuleContext& ctx, ClassRef ref, std::string_view name, bool subclasses);
+
+// hasattr, getattr, isinstance or a version test asks around the use of the attribute, or a handler catches
 // AttributeError.
 bool asked_before(const Module& module, Node attribute);
 

@@ -24,6 +24,8 @@ void check_attributes(RuleContext& ctx, const Module& module);
 void check_class_paths(RuleContext& ctx, const Module& module);
 void check_calls(RuleContext& ctx, const Module& module);
 void check_overrides(RuleContext& ctx, const Module& module);
+void check_super(RuleContext& ctx, const Module& module);
+void check_patched_signatures(RuleContext& ctx, const Module& module);
 void check_state(RuleContext& ctx, const Module& module);
 
 }  // namespace assay

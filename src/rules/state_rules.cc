@@ -12,6 +12,7 @@ namespace {
 struct Lacking {
   ClassRef cls;
   std::string others;  // further classes that the object may be of
+  Lack certainty = Lack::kCertain;
 };
 
 // Every object that the values may stand for lacks the attribute. None beside them says nothing: the code tests for it, or
@@ -30,10 +31,11 @@ bool all_lack(RuleContext& ctx, const Values& values, std::string_view name, Lac
     if (ctx.sem.instance_member(v->class_ref(), name).presence != Presence::kNo) return false;
   }
   for (const Value* v : objects) {
-    if (!certainly_lacks(ctx, v->class_ref(), name, v->declared)) return false;
+    out.certainty = std::min(out.certainty, lacks_attribute(ctx, v->class_ref(), name, v->declared));
+    if (out.certainty == Lack::kNo) return false;
     if (!out.cls) {
       out.cls = v->class_ref();
-    } else {
+    } else if (v->class_ref() != out.cls) {
       out.others += (out.others.empty() ? "" : ", ") + ctx.sem.class_info(v->class_ref()).name;
     }
   }
@@ -50,6 +52,10 @@ void report_lack(RuleContext& ctx, const Module& module, Node n, const Lacking& 
   if (!f) return;
   f->observed = "'" + object + "' is a " + info.name + (lack.others.empty() ? "" : " (or " + lack.others + ")") +
                 "; no class of its method resolution order defines '" + std::string(name) + "', and no code sets it";
+  if (lack.certainty == Lack::kLikely && f->level == Level::kError) {
+    f->level = Level::kWarning;
+    f->limits.push_back("code sets '" + std::string(name) + "' on objects whose class could not be told; other classes have it");
+  }
   f->expected = "an attribute that the class has";
   relate(*f, *info.ref.module, info.facts->definition, info.name, "the class of '" + object + "'");
   f->group = "missing-attribute:" + symbol;
@@ -63,7 +69,7 @@ void check_read(RuleContext& ctx, const Module& module, Node n, const Frame* fra
   Values values = ctx.sem.infer(module, object, frame);
   Lacking lack;
   if (!all_lack(ctx, values, n.child(Field::k_attribute).text(), lack)) return;
-  if (asked_before(module, n) || ctx.sem.version_guarded(module, n)) return;
+  if (asked_before(module, n)) return;
   report_lack(ctx, module, n, lack);
 }
 
@@ -80,7 +86,7 @@ const Value* installed_function(RuleContext& ctx, const Module& module, Node val
   storage = ctx.sem.infer(module, value);
   const Value* f = storage.single();
   if (!f || f->kind != ValueKind::kFunction || f->bound != Bound::kNo || f->definition().is(Kind::k_lambda)) return nullptr;
-  if (f->module->tree != &ctx.plugin || first_parameter(f->definition()).empty()) return nullptr;
+  if (f->module->tree != &ctx.plugin || first_parameter(f->definition()) != "self") return nullptr;
   return enclosing_class(f->module->scopes(), f->definition()) ? nullptr : f;
 }
 
