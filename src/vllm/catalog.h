@@ -43,7 +43,7 @@ struct ExtensionPoint {
 struct EntryPointGroup {
   std::string name;
   std::string when;         // startup | lazy
-  bool class_path = false;  // the callable returns a class path that vLLM resolves
+  bool class_path = false;  // the callable returns the class path of the platform
 };
 
 struct BaseClass {
