@@ -28,9 +28,19 @@ bool pair_off(Unpaired& unpaired, const Finding& wanted, Same same) {
   return true;
 }
 
+// What the earlier run had as its target is the base of the comparison.
+void add_base_input(const Report& before, Report& now) {
+  if (std::ranges::find(now.inputs, "base", &InputInfo::role) != now.inputs.end()) return;
+  auto old = std::ranges::find(before.inputs, "target", &InputInfo::role);
+  if (old == before.inputs.end()) return;
+  now.inputs.push_back(*old);
+  now.inputs.back().role = "base";
+}
+
 }  // namespace
 
 Report compare_reports(const Report& before, Report now) {
+  add_base_input(before, now);
   Unpaired unpaired;
   for (const Finding& f : before.findings) unpaired[key(f)].push_back(&f);
   auto same_place = [](const Finding& a, const Finding& b) { return a.location == b.location; };

@@ -116,6 +116,16 @@ TEST(Compare, OfSeveralAlikeTheSamePlaceIsPairedFirst) {
   EXPECT_EQ(result.findings[1].state, FindingState::kUnchanged);
 }
 
+TEST(Compare, TheEarlierTargetIsTheBase) {
+  Report before, now;
+  before.inputs = {{"target", "vllm", "old", "", "0.25.0", "", ""}};
+  now.inputs = {{"target", "vllm", "new", "", "0.26.0", "", ""}};
+  Report result = compare_reports(before, now);
+  ASSERT_EQ(result.inputs.size(), 2u);
+  EXPECT_EQ(result.inputs[1].role, "base");
+  EXPECT_EQ(result.inputs[1].version, "0.25.0");
+}
+
 TEST(Compare, OneRunWithItselfHasNothingNew) {
   Report report = report_of(
       {finding("v.X", "a.py", 7, "X"), finding("v.X", "a.py", 8, "X"), finding("v.Y", "b.py", 0, "")});
