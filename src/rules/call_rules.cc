@@ -41,7 +41,8 @@ bool type_error_caught(Node call) {
 
 void check_call(RuleContext& ctx, const Module& module, Node call) {
   Node callee_node = call.child(Field::k_function);
-  if (callee_node.is(Kind::k_call) && callee_node.child(Field::k_function).text() != "super") return;
+  if (callee_node.is(Kind::k_call)) return;
+  if (callee_node.child(Field::k_object).child(Field::k_function).text() == "super") return;  // see super_rules.cc
   Values callees = ctx.sem.infer(module, callee_node);
   if (callees.list.empty()) return;
   CallShape shape = call_shape(call);

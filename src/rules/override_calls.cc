@@ -165,11 +165,13 @@ Reaches reaches(RuleContext& ctx, const Override& o, const Module& module, Node 
     MethodDef declared = method_of(ctx, v.class_ref(), o.name);
     bool on_class = v.kind == ValueKind::kClass;
     if (!declared || declared.kind == MethodKind::kProperty || bind(declared.bound(on_class), shape).certainly_fails()) continue;
+    // A declared base that takes anything (*args) promises nothing: then a class in between must name what is passed.
+    if (!below && !explicitly_takes(declared.bound(on_class), shape) && !family_root(ctx, o, shape, on_class)) continue;
     through_class = on_class;
     return Reaches::kYes;
   }
   if (known && !values.open) return Reaches::kNo;
-  if (shape.keywords.empty() && shape.positional < 3) return Reaches::kNo;
+  if (shape.keywords.size() + shape.positional < 2) return Reaches::kNo;
   ClassRef root = family_root(ctx, o, shape, false);
   if (!root || others_take(ctx, o, root, shape)) return Reaches::kNo;
   return Reaches::kPerhaps;

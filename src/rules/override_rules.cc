@@ -4,17 +4,12 @@
 
 #include "rules/override_calls.h"
 #include "rules/rules.h"
+#include "rules/signature_compare.h"
 
 namespace assay {
 namespace {
 
 bool is_dunder(std::string_view name) { return name.substr(0, 2) == "__"; }
-
-std::string quoted(const std::vector<std::string_view>& names) {
-  std::string out;
-  for (std::string_view n : names) out += (out.empty() ? "'" : ", '") + std::string(n) + "'";
-  return out;
-}
 
 std::string place(const Module& module, Node node) { return module.file() + ":" + std::to_string(node.line()); }
 
@@ -36,15 +31,9 @@ MethodDef base_of(RuleContext& ctx, ClassRef cls, std::string_view name) {
   return nearest;
 }
 
-// Parameters of the base that nothing of the override takes: by keyword, and by position where that is how they come.
-std::vector<std::string_view> lacking(const Override& o, bool required_only) {
-  std::vector<std::string_view> out;
-  Signature base = o.base.bound(false), own = o.own.bound(false);
-  for (const Parameter& p : base.parameters) {
-    if (p.is_variadic() || (required_only && !p.is_required())) continue;
-    if (!own.find(p.name) && !own.accepts_var_keyword()) out.push_back(p.name);
-  }
-  return out;
+std::vector<std::string_view> lacking(const Override& o) {
+  if (o.own.kind == MethodKind::kProperty) return {};
+  return lacking_parameters(o.base.bound(false), o.own.bound(false), false);
 }
 
 std::string fault_text(const Override& o, const ReachingCall& call) {
@@ -73,8 +62,8 @@ void report_failing(RuleContext& ctx, const Override& o, const std::vector<Reach
   const ReachingCall& first = calls.front();
   std::string symbol = base_name(ctx, o);
   std::string message = "the override of " + symbol + " " + fault_text(o, first);
-  std::vector<std::string_view> lacks = o.own.kind == MethodKind::kProperty ? std::vector<std::string_view>() : lacking(o, false);
-  if (!lacks.empty()) message += " (the base takes " + quoted(lacks) + ")";
+  std::vector<std::string_view> lacks = lacking(o);
+  if (o.own.kind != MethodKind::kProperty) message += difference(o.base.bound(false), o.own.bound(false), "the base", "the override");
   Finding* f = report(ctx, "override-signature", *o.own.module, o.own.definition, symbol, message);
   if (!f) return;
   if (f->level == Level::kError) f->level = level_of(first);
@@ -88,13 +77,17 @@ void report_failing(RuleContext& ctx, const Override& o, const std::vector<Reach
 
 // No call was found that fails: the base's own promise is all there is.
 void report_lacking(RuleContext& ctx, const Override& o) {
-  std::vector<std::string_view> required = lacking(o, true);
-  std::vector<std::string_view> lacks = lacking(o, false);
-  if (lacks.empty()) return;
+  std::vector<std::string_view> lacks = lacking(o);
   std::string symbol = base_name(ctx, o);
-  Finding* f = report(ctx, "override-signature", *o.own.module, o.own.definition, symbol,
-                      "the override of " + symbol + " lacks " + quoted(lacks) + " of the base; no call was found that passes " +
-                          (lacks.size() == 1 ? "it" : "them"));
+  std::string never = never_fits(o.base.bound(false), o.own.bound(false));
+  if (lacks.empty() && never.empty()) return;
+  std::string message = "the override of " + symbol + " ";
+  if (never.empty()) {
+    message += "lacks " + quoted(lacks) + " of the base; no call was found that passes " + (lacks.size() == 1 ? "it" : "them");
+  } else {
+    message += "fits no call that fits the base: " + never;
+  }
+  Finding* f = report(ctx, "override-signature", *o.own.module, o.own.definition, symbol, message);
   if (!f) return;
   f->level = Level::kNote;
   show_sides(*f, o, symbol);

@@ -1,0 +1,148 @@
+#include "project/call_index.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "base/parallel.h"
+
+namespace assay {
+namespace {
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool is_dunder(std::string_view name) { return name.substr(0, 2) == "__"; }
+
+// The node that starts at the byte and is an identifier; nodes stand in the order of their starts.
+Node identifier_at(const Module& module, uint32_t offset) {
+  const auto& nodes = module.syntax().nodes();
+  auto it = std::lower_bound(nodes.begin(), nodes.end(), offset,
+                             [](const RawNode& n, uint32_t at) { return n.start < at; });
+  for (; it != nodes.end() && it->start == offset; ++it) {
+    if (it->kind == Kind::k_identifier) return module.at(static_cast<NodeId>(it - nodes.begin()));
+  }
+  return {};
+}
+
+std::string_view without_bom(std::string_view text) {
+  return text.substr(0, 3) == "\xEF\xBB\xBF" ? text.substr(3) : text;
+}
+
+}  // namespace
+
+struct CallIndex::FileHits {
+  std::vector<ScannedCall> calls;
+  std::vector<std::pair<uint32_t, uint32_t>> definitions;  // name, offset
+  std::unique_ptr<char[]> text;
+};
+
+std::vector<std::string> CallIndex::names_of_plugin() const {
+  std::set<std::string> names;
+  const SourceTree* plugin = project_.tree("plugin");
+  if (!plugin) return {};
+  auto add = [&](std::string_view name) {
+    if (!name.empty() && !is_dunder(name)) names.emplace(name);
+  };
+  for (const Module* m : project_.modules_of(*plugin)) {
+    if (m->kind != ModuleKind::kSource) continue;
+    const Module& module = project_.load(*m);
+    for (const Binding& b : module.scopes().bindings()) {
+      ScopeKind kind = module.scopes().scopes()[b.scope].kind;
+      bool in_class = kind == ScopeKind::kClass;
+      if (b.kind == BindingKind::kFunction && (in_class || kind == ScopeKind::kModule)) add(b.name);
+      if (b.kind == BindingKind::kAssign && in_class) add(b.name);
+    }
+    for (Node n : module.root().descendants()) {
+      if (!n.is(Kind::k_assignment)) continue;
+      Node left = n.child(Field::k_left);
+      if (left.is(Kind::k_attribute)) add(left.child(Field::k_attribute).text());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+void CallIndex::build() const {
+  std::vector<std::string> names = names_of_plugin();
+  for (uint32_t i = 0; i < names.size(); ++i) index_.emplace(names[i], i);
+  calls_.resize(names.size());
+  definitions_.resize(names.size());
+  std::vector<const Module*> modules;
+  for (const SourceTree* tree : project_.trees()) {
+    if (tree->role != "plugin" && tree->role != "target") continue;
+    for (const Module* m : project_.modules_of(*tree)) {
+      if (m->kind == ModuleKind::kSource && m->entry) modules.push_back(m);
+    }
+  }
+  const CallScanner scanner(names);
+  std::vector<FileHits> hits(modules.size());
+  parallel_for(modules.size(), threads_, [&](size_t i) {
+    auto blob = modules[i]->tree->tree->read(*modules[i]->entry);
+    if (!blob) return;
+    std::string_view text = without_bom(blob->view());
+    FileHits& out = hits[i];
+    out.calls = scanner.scan(text);
+    // The text goes: what the hits show is copied into one piece.
+    size_t bytes = 0;
+    for (const ScannedCall& c : out.calls) {
+      bytes += c.receiver.size();
+      for (std::string_view k : c.keywords) bytes += k.size();
+    }
+    out.text = std::make_unique<char[]>(bytes + 1);
+    char* end = out.text.get();
+    auto keep = [&](std::string_view& view) {
+      std::memcpy(end, view.data(), view.size());
+      view = {end, view.size()};
+      end += view.size();
+    };
+    for (ScannedCall& c : out.calls) {
+      keep(c.receiver);
+      for (std::string_view& k : c.keywords) keep(k);
+    }
+    for (size_t at = text.find("def "); at != std::string_view::npos; at = text.find("def ", at)) {
+      bool whole = at == 0 || !is_word(text[at - 1]);
+      at += 4;
+      while (at < text.size() && text[at] == ' ') ++at;
+      size_t from = at;
+      while (at < text.size() && is_word(text[at])) ++at;
+      if (!whole || at == from) continue;
+      auto it = index_.find(std::string(text.substr(from, at - from)));
+      if (it != index_.end()) out.definitions.emplace_back(it->second, static_cast<uint32_t>(from));
+    }
+  });
+  for (size_t i = 0; i < modules.size(); ++i) {
+    for (ScannedCall& c : hits[i].calls) calls_[c.name].push_back({modules[i], std::move(c)});
+    for (auto [name, offset] : hits[i].definitions) definitions_[name].push_back({modules[i], offset});
+    text_.push_back(std::move(hits[i].text));
+  }
+}
+
+std::span<const IndexedCall> CallIndex::calls(std::string_view name) const {
+  std::call_once(built_, [this] { build(); });
+  auto it = index_.find(std::string(name));
+  return it == index_.end() ? std::span<const IndexedCall>() : calls_[it->second];
+}
+
+std::span<const IndexedDefinition> CallIndex::definitions(std::string_view name) const {
+  std::call_once(built_, [this] { build(); });
+  auto it = index_.find(std::string(name));
+  return it == index_.end() ? std::span<const IndexedDefinition>() : definitions_[it->second];
+}
+
+Node call_node(const Project& project, const IndexedCall& call) {
+  const Module& module = project.load(*call.module);
+  Node name = identifier_at(module, call.call.offset);
+  Node callee = name.parent().is(Kind::k_attribute) && name.field() == Field::k_attribute ? name.parent() : name;
+  Node n = callee.parent();
+  return n.is(Kind::k_call) && callee.field() == Field::k_function ? n : Node();
+}
+
+Node definition_node(const Project& project, const IndexedDefinition& definition) {
+  const Module& module = project.load(*definition.module);
+  Node n = identifier_at(module, definition.offset).parent();
+  return n.is(Kind::k_function_definition) ? n : Node();
+}
+
+}  // namespace assay
