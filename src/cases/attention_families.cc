@@ -15,6 +15,22 @@ class AttentionWorkload : public Workload {
   AttentionWorkload(std::shared_ptr<const AttentionCase> c, Bugs bugs)
       : case_(std::move(c)), bugs_(std::move(bugs)), contracts_(attention_contracts(case_->problem.q.type())) {}
 
+  std::vector<Input> inputs() const override {
+    const AttentionProblem& p = case_->problem;
+    const auto input = [](const char* name, const TensorView& t) {
+      return Input{name, t.type(), t.shape(), t.strides(), t.offset(), t.bytes()};
+    };
+    std::vector<Input> all = {input("q", p.q), input("k", p.kv.k), input("v", p.kv.v)};
+    const auto optional = [&](const char* name, const TensorView& t) {
+      if (!t.shape().empty()) all.push_back(input(name, t));
+    };
+    optional("k_token_scale", p.kv.k_scale.token);
+    optional("v_token_scale", p.kv.v_scale.token);
+    optional("k_group_scale", p.kv.k_scale.group);
+    optional("v_group_scale", p.kv.v_scale.group);
+    return all;
+  }
+
   Expected<std::vector<Reference>> reference(std::size_t contract) const override {
     const AttentionContract& k = contracts_[contract];
     AttentionInputs inputs;

@@ -4,16 +4,18 @@
 
 #include "base/text.h"
 #include "cases/attention_families.h"
+#include "cases/other_families.h"
 
 namespace assay::num {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = [] {
     std::vector<Family> made;
-    for (auto part : {attention_families}) {
+    for (auto part : {attention_families, indexer_families, parallel_families, cache_families}) {
       auto more = part();
       for (Family& f : more) made.push_back(std::move(f));
     }
+    made.push_back(merge_family());
     return made;
   }();
   return all;

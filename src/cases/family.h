@@ -20,10 +20,20 @@ struct Mutant {
   bool exact_class = false;
 };
 
+// A tensor that a kernel is given. The bytes stay owned by the workload.
+struct Input {
+  std::string name;
+  DType type = DType::kF32;
+  Shape shape, strides;  // in elements
+  std::int64_t offset = 0;
+  std::span<const std::byte> bytes;
+};
+
 // One case made real: bytes, views, and everything that is judged.
 class Workload {
  public:
   virtual ~Workload() = default;
+  virtual std::vector<Input> inputs() const = 0;
   // contract: index into Family::contracts.
   virtual Expected<std::vector<Reference>> reference(std::size_t contract) const = 0;
   // mutant: 0 is honest, else 1 + index into Family::mutants. fine: the same conventions and fault without the contract's

@@ -236,7 +236,7 @@ void widen(Sums& s, const AttendedRow& row, const RowErrors& e) {
 
 // σ² of independent roundings, per dimension (docs/numerics.md, gate 3).
 std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, const Roundings& r) {
-  std::vector<double> variance(static_cast<std::size_t>(row.v_dim));
+  std::vector<double> variance(static_cast<std::size_t>(row.v_dim)), squares(variance.size());
   const double per_sum = std::max(16.0, depth(c.values, static_cast<double>(row.keys)) / 6) * kU32 * kU32;
   double rough = 0;
   for (std::int64_t j = 0; j < row.keys; ++j) {
@@ -244,18 +244,19 @@ std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, c
     double score2 = 4 * kU32 * kU32 * g * g + 16 * kU32 * kU32 * (1 + s) * (1 + s) / 3;
     const int operands = (c.q_scaled_rounded ? 1 : 0) + (c.k_rounded ? 1 : 0);
     if (operands > 0) {
-      double squares = 0;
+      double z2 = 0;
       for (std::int64_t d = 0; d < row.qk_dim; ++d) {
         const double z = row.scale * row.q[d] * row.k[j * row.qk_dim + d];
-        squares += z * z;
+        z2 += z * z;
       }
-      score2 += operands * r.operand * r.operand / 3 * squares;
+      score2 += operands * r.operand * r.operand / 3 * z2;
     }
     score2 += c.score_roundings * r.operand * r.operand / 3 * s * s;
     rough += row.weight[j] * score2;
     for (std::int64_t d = 0; d < row.v_dim; ++d) {
       const double v = row.v[j * row.v_dim + d], off = v - row.out[d];
       const double p_base = c.sum_from_rounded_p ? off * off : v * v;
+      squares[d] += p2 * v * v;
       variance[d] += p2 * (r.p * r.p / 3 * p_base + r.v * r.v / 3 * v * v + per_sum * v * v + off * off * score2) +
                      r.p_floor * r.p_floor / 3 * v * v / (row.sum * row.sum);
     }
@@ -263,7 +264,8 @@ std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, c
   const bool scores_rounded = c.score_roundings > 0 || c.q_scaled_rounded || c.k_rounded;
   for (std::int64_t d = 0; d < row.v_dim; ++d) {
     const double o2 = row.out[d] * row.out[d];
-    variance[d] += r.part * r.part / 3 * o2 + r.out * r.out / 3 * o2 + r.out_floor * r.out_floor / 3;
+    // The parts' own sums are unknown here; for independent zero-mean values their squares add up to about Σ p²v².
+    variance[d] += r.part * r.part / 3 * (o2 + squares[d]) + r.out * r.out / 3 * o2 + r.out_floor * r.out_floor / 3;
     variance[d] = scores_rounded && rough > 0.01 ? 0 : std::sqrt(variance[d]);
   }
   return variance;
@@ -426,7 +428,9 @@ Expected<std::vector<Reference>> attention_reference(const AttentionProblem& p, 
   const bool scores_rounded = c.score_roundings > 0 || c.q_scaled_rounded || c.k_rounded;
   if (want_sigma) {
     out.sigma.assign(size * v_dim, 0.0);
-    out.rms_limit = scores_rounded ? 3 : inputs.heavy_tailed ? 2 : 1.5;
+    // Errors of the scores act on all dimensions at once: where a few keys hold all the weight and nothing coarser hides them
+    // (rounded scores, or no 16-bit rounding at all) the row's RMS has the spread of one or two numbers, not of 64.
+    out.rms_limit = scores_rounded || c.out == DType::kF32 ? 3 : inputs.heavy_tailed ? 2 : 1.5;
     lse.likely.assign(size, 0.0);
   }
   auto result = attend(p, Collector{c, inputs, out, lse, heads, tokens, v_dim, want_sigma}, threads);
