@@ -1,186 +1,228 @@
 #include "model/json.h"
 
-#include <nlohmann/json.hpp>
+#include "model/json_writer.h"
 
 namespace assay {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json list(const std::vector<std::string>& values) {
-  Json out = Json::array();
-  for (const std::string& value : values) out.push_back(value);
-  return out;
+void texts(JsonWriter& out, std::string_view name, const std::vector<std::string>& values) {
+  out.key(name);
+  out.begin_array();
+  for (const std::string& value : values) out.text(value);
+  out.end_array();
 }
 
-template <class T, class F>
-Json list(const std::vector<T>& values, F write) {
-  Json out = Json::array();
-  for (const T& value : values) out.push_back(write(value));
-  return out;
-}
-
-void put_location(Json& out, const Location& place) {
-  out["tree"] = place.tree;
-  out["file"] = place.file;
-  out["line"] = place.line;
-  out["column"] = place.column;
-  out["end_line"] = place.end_line != 0 ? place.end_line : place.line;
-  out["end_column"] = place.end_column;
-  out["text"] = place.text;
-}
-
-Json location(const Location& place) {
-  if (place.tree.empty() && place.file.empty()) return nullptr;
-  Json out;
-  put_location(out, place);
-  return out;
-}
-
-Json related(const Related& other) {
-  Json out;
-  put_location(out, other.location);
-  out["symbol"] = other.symbol;
-  out["message"] = other.message;
-  return out;
-}
-
-Json site(const Site& further) {
-  Json out;
-  out["location"] = location(further.location);
-  out["state"] = to_string(further.state);
-  out["fingerprint"] = further.fingerprint;
-  return out;
-}
-
-Json finding(const Finding& f) {
-  Json out;
-  out["rule"] = f.rule;
-  out["level"] = to_string(f.level);
-  out["message"] = f.message;
-  out["symbol"] = f.symbol;
-  out["evidence"] = to_string(f.evidence);
-  out["trigger"] = f.trigger;
-  out["expected"] = f.expected;
-  out["observed"] = f.observed;
-  out["repro"] = {{"command", f.repro.command}, {"result", f.repro.result}, {"artifact", f.repro.artifact}};
-  out["limits"] = list(f.limits);
-  out["attribution"] = {{"class", f.attribution.cls}, {"basis", f.attribution.basis}};
-  out["fingerprint"] = f.fingerprint;
-  out["state"] = to_string(f.state);
-  out["blocked_by"] = list(f.blocked_by);
-  out["location"] = location(f.location);
-  out["sites"] = list(f.sites, site);
-  out["related"] = list(f.related, related);
-  out["supports"] = list(f.supports);
-  out["group"] = f.group;
-  out["fix"] = f.fix;
-  return out;
-}
-
-Json inventory_row(const InventoryRow& row) {
-  Json out;
-  out["kind"] = row.kind;
-  out["key"] = row.key;
-  out["state"] = row.state;
-  out["condition"] = row.condition;
-  out["activation"] = list(row.activation);
-  out["effective"] = row.effective;
-  out["upstream"] = row.upstream;
-  out["difference"] = row.difference;
-  out["decision"] = row.decision;
-  out["validation"] = row.validation;
-  out["evidence"] = to_string(row.evidence);
-  out["location"] = location(row.location);
-  return out;
-}
-
-Json loss(const FileRow::Loss& lost) {
-  Json out;
-  out["line"] = lost.line;
-  out["import"] = lost.import;
-  out["rows"] = list(lost.rows);
-  return out;
-}
-
-Json file_row(const FileRow& row) {
-  Json out;
-  out["file"] = row.file;
-  out["state"] = row.state;
-  out["reason"] = row.reason;
-  out["losses"] = list(row.losses, loss);
-  return out;
-}
-
-Json unknown(const Unknown& gap) {
-  Json out;
-  out["what"] = gap.what;
-  out["reason"] = gap.reason;
-  out["location"] = location(gap.location);
-  return out;
-}
-
-Json input(const InputInfo& info) {
-  Json out;
-  out["name"] = info.name;
-  out["spec"] = info.spec;
-  out["kind"] = info.kind;
-  out["version"] = info.version;
-  out["revision"] = info.revision;
-  out["digest"] = info.digest;
-  return out;
-}
-
-Json inputs(const std::vector<InputInfo>& infos) {
-  Json out = {{"plugin", nullptr}, {"target", nullptr}, {"base", nullptr}, {"plugin_base", nullptr}};
-  out["components"] = Json::array();
-  for (const InputInfo& info : infos) {
-    if (info.role == "component")
-      out["components"].push_back(input(info));
-    else
-      out[info.role == "plugin-base" ? "plugin_base" : info.role] = input(info);
+template <class T>
+void list(JsonWriter& out, std::string_view name, const std::vector<T>& values,
+          void (*write)(JsonWriter&, const T&)) {
+  out.key(name);
+  out.begin_array();
+  for (const T& value : values) {
+    out.begin_object();
+    write(out, value);
+    out.end_object();
   }
-  return out;
+  out.end_array();
 }
 
-Json stats(const Stats& s) {
-  Json out;
-  out["files"] = s.files;
-  out["bytes"] = s.bytes;
-  out["names_decided"] = s.names_decided;
-  out["names_undecided"] = s.names_undecided;
-  out["calls_bound"] = s.calls_bound;
-  out["calls_unbound"] = s.calls_unbound;
-  out["cache_hits"] = s.cache_hits;
-  out["cache_misses"] = s.cache_misses;
-  out["wall_seconds"] = s.wall_seconds;
-  out["seconds"] = Json::object();
-  for (const auto& [phase, seconds] : s.seconds) out["seconds"][phase] = seconds;
-  out["findings_per_rule"] = s.findings_per_rule;
-  out["seconds_per_rule"] = s.seconds_per_rule;
-  return out;
+void place(JsonWriter& out, const Location& where) {
+  out.field("tree", where.tree);
+  out.field("file", where.file);
+  out.field("line", where.line);
+  out.field("column", where.column);
+  out.field("end_line", where.end_line != 0 ? where.end_line : where.line);
+  out.field("end_column", where.end_column);
+  out.field("text", where.text);
+}
+
+void location(JsonWriter& out, const Location& where) {
+  out.key("location");
+  if (where.tree.empty() && where.file.empty()) return out.null();
+  out.begin_object();
+  place(out, where);
+  out.end_object();
+}
+
+void related(JsonWriter& out, const Related& other) {
+  place(out, other.location);
+  out.field("symbol", other.symbol);
+  out.field("message", other.message);
+}
+
+void site(JsonWriter& out, const Site& further) {
+  location(out, further.location);
+  out.field("state", to_string(further.state));
+  out.field("fingerprint", further.fingerprint);
+}
+
+void repro(JsonWriter& out, const Repro& repro) {
+  out.key("repro");
+  out.begin_object();
+  out.field("command", repro.command);
+  out.field("result", repro.result);
+  out.field("artifact", repro.artifact);
+  out.end_object();
+}
+
+void attribution(JsonWriter& out, const Attribution& attribution) {
+  out.key("attribution");
+  out.begin_object();
+  out.field("class", attribution.cls);
+  out.field("basis", attribution.basis);
+  out.end_object();
+}
+
+void finding(JsonWriter& out, const Finding& f) {
+  ASSAY_CHECK(!f.symbol.empty(), "a finding of " + f.rule + " without symbol");
+  out.field("rule", f.rule);
+  out.field("level", to_string(f.level));
+  out.field("message", f.message);
+  out.field("symbol", f.symbol);
+  out.field("evidence", to_string(f.evidence));
+  out.field("trigger", f.trigger);
+  out.field("expected", f.expected);
+  out.field("observed", f.observed);
+  repro(out, f.repro);
+  texts(out, "limits", f.limits);
+  attribution(out, f.attribution);
+  out.field("fingerprint", f.fingerprint);
+  out.field("state", to_string(f.state));
+  texts(out, "blocked_by", f.blocked_by);
+  location(out, f.location);
+  list(out, "sites", f.sites, site);
+  list(out, "related", f.related, related);
+  texts(out, "supports", f.supports);
+  out.field("group", f.group);
+  out.field("fix", f.fix);
+}
+
+void inventory_row(JsonWriter& out, const InventoryRow& row) {
+  out.field("kind", row.kind);
+  out.field("key", row.key);
+  out.field("state", row.state);
+  out.field("condition", row.condition);
+  texts(out, "activation", row.activation);
+  out.field("effective", row.effective);
+  out.field("upstream", row.upstream);
+  out.field("difference", row.difference);
+  out.field("decision", row.decision);
+  out.field("validation", row.validation);
+  out.field("evidence", to_string(row.evidence));
+  location(out, row.location);
+}
+
+void loss(JsonWriter& out, const FileRow::Loss& lost) {
+  out.field("line", lost.line);
+  out.field("import", lost.import);
+  texts(out, "rows", lost.rows);
+}
+
+void file_row(JsonWriter& out, const FileRow& row) {
+  out.field("file", row.file);
+  out.field("state", row.state);
+  out.field("reason", row.reason);
+  list(out, "losses", row.losses, loss);
+}
+
+void unknown(JsonWriter& out, const Unknown& gap) {
+  out.field("what", gap.what);
+  out.field("reason", gap.reason);
+  location(out, gap.location);
+}
+
+void input(JsonWriter& out, const InputInfo& info) {
+  out.field("name", info.name);
+  out.field("spec", info.spec);
+  out.field("kind", info.kind);
+  out.field("version", info.version);
+  out.field("revision", info.revision);
+  out.field("digest", info.digest);
+}
+
+void one_input(JsonWriter& out, std::string_view name, std::string_view role,
+               const std::vector<InputInfo>& inputs) {
+  out.key(name);
+  for (const InputInfo& info : inputs) {
+    if (info.role != role) continue;
+    out.begin_object();
+    input(out, info);
+    return out.end_object();
+  }
+  out.null();
+}
+
+void inputs(JsonWriter& out, const std::vector<InputInfo>& inputs) {
+  out.key("inputs");
+  out.begin_object();
+  one_input(out, "plugin", "plugin", inputs);
+  one_input(out, "target", "target", inputs);
+  one_input(out, "base", "base", inputs);
+  one_input(out, "plugin_base", "plugin-base", inputs);
+  std::vector<InputInfo> components;
+  for (const InputInfo& info : inputs)
+    if (info.role == "component") components.push_back(info);
+  list(out, "components", components, input);
+  out.end_object();
+}
+
+// Pairs of a name and seconds.
+template <class Pairs>
+void seconds(JsonWriter& out, std::string_view name, const Pairs& pairs) {
+  out.key(name);
+  out.begin_object();
+  for (const auto& [key, value] : pairs) {
+    out.key(key);
+    out.seconds(value);
+  }
+  out.end_object();
+}
+
+void stats(JsonWriter& out, const Stats& s) {
+  out.key("stats");
+  out.begin_object();
+  out.field("files", s.files);
+  out.field("bytes", s.bytes);
+  out.field("names_decided", s.names_decided);
+  out.field("names_undecided", s.names_undecided);
+  out.field("calls_bound", s.calls_bound);
+  out.field("calls_unbound", s.calls_unbound);
+  out.field("cache_hits", s.cache_hits);
+  out.field("cache_misses", s.cache_misses);
+  out.key("wall_seconds");
+  out.seconds(s.wall_seconds);
+  seconds(out, "seconds", s.seconds);
+  out.key("findings_per_rule");
+  out.begin_object();
+  for (const auto& [rule, count] : s.findings_per_rule) out.field(rule, count);
+  out.end_object();
+  seconds(out, "seconds_per_rule", s.seconds_per_rule);
+  out.end_object();
 }
 
 }  // namespace
 
 std::string report_to_json(const Report& report) {
-  for (const Finding& f : report.findings)
-    ASSAY_CHECK(!f.symbol.empty(), "a finding of " + f.rule + " without symbol");
-  Json out;
-  out["schema"] = kReportSchema;
-  out["tool"] = {{"name", "assay"}, {"version", report.tool_version}};
-  out["command"] = report.command;
-  out["inputs"] = inputs(report.inputs);
-  out["platform"] = report.platform;
-  out["incomplete"] = report.incomplete;
-  out["findings"] = list(report.findings, finding);
-  out["inventory"] = list(report.inventory, inventory_row);
-  out["files"] = list(report.files, file_row);
-  out["claims"] = Json::array();
-  out["unknown"] = list(report.unknown, unknown);
-  out["stats"] = stats(report.stats);
-  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  JsonWriter out;
+  out.begin_object();
+  out.field("schema", kReportSchema);
+  out.key("tool");
+  out.begin_object();
+  out.field("name", "assay");
+  out.field("version", report.tool_version);
+  out.end_object();
+  out.field("command", report.command);
+  inputs(out, report.inputs);
+  out.field("platform", report.platform);
+  out.field("incomplete", report.incomplete);
+  list(out, "findings", report.findings, finding);
+  list(out, "inventory", report.inventory, inventory_row);
+  list(out, "files", report.files, file_row);
+  texts(out, "claims", {});
+  list(out, "unknown", report.unknown, unknown);
+  stats(out, report.stats);
+  out.end_object();
+  return out.take();
 }
 
 }  // namespace assay

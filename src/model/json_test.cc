@@ -148,7 +148,7 @@ TEST(Json, ExactTextOfASmallReport) {
   "calls_unbound": 0,
   "cache_hits": 0,
   "cache_misses": 0,
-  "wall_seconds": 0.0,
+  "wall_seconds": 0.000000,
   "seconds": {},
   "findings_per_rule": {},
   "seconds_per_rule": {}
