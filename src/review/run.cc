@@ -1,18 +1,81 @@
 #include "review/run.h"
 
-namespace assay {
+#include <atomic>
+#include <mutex>
 
+#include "base/parallel.h"
+#include "review/compare.h"
+#include "review/session.h"
+#include "rules/rules.h"
+
+namespace assay {
 namespace {
 
-Expected<Report> not_built_yet(const RunOptions& options) {
-  if (options.plugin.empty()) return fail(ErrorKind::kUsage, "no plugin given: name it with --plugin");
-  return fail(ErrorKind::kIncomplete, "not built yet");
+void add_stats(Stats& to, const Stats& from) {
+  to.names_decided += from.names_decided;
+  to.names_undecided += from.names_undecided;
+  to.calls_bound += from.calls_bound;
+  to.calls_unbound += from.calls_unbound;
+  for (const auto& [rule, seconds] : from.seconds_per_rule) to.seconds_per_rule[rule] += seconds;
+}
+
+// Every family over every module, modules side by side.
+void run_rules(Session& session, Report& report) {
+  ScopedTimer timer(session.timers(), "rules");
+  std::atomic<size_t> next = 0;
+  std::mutex merge;
+  auto worker = [&](size_t) {
+    std::unique_ptr<Semantics> semantics = session.new_semantics();
+    RuleContext ctx{*semantics, session.plugin(), session.target(), session.reach(), session.definitions(), {}, {}, {}};
+    for (size_t i; (i = next++) < session.modules().size();) {
+      const Module& module = session.project().load(*session.modules()[i]);
+      if (module.kind != ModuleKind::kSource) continue;
+      for (const RuleFamily& family : rule_families()) {
+        auto start = std::chrono::steady_clock::now();
+        family.run(ctx, module);
+        ctx.stats.seconds_per_rule[family.name] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      }
+    }
+    std::lock_guard lock(merge);
+    report.findings.insert(report.findings.end(), ctx.findings.begin(), ctx.findings.end());
+    report.unknown.insert(report.unknown.end(), ctx.unknown.begin(), ctx.unknown.end());
+    add_stats(report.stats, ctx.stats);
+  };
+  int threads = session.threads();
+  parallel_for(static_cast<size_t>(threads), threads, worker);
+}
+
+Expected<Report> check_against(const RunOptions& options, const std::string& target) {
+  auto session = Session::open(options, target);
+  if (!session) return tl::make_unexpected(session.error());
+  Session& s = **session;
+  Report report;
+  if (options.progress) options.progress("checking");
+  run_rules(s, report);
+  s.describe(report);
+  report.stats.seconds = s.timers().seconds();
+  return report;
 }
 
 }  // namespace
 
-Expected<Report> run_check(const RunOptions& options) { return not_built_yet(options); }
-Expected<Report> run_inventory(const RunOptions& options) { return not_built_yet(options); }
-Expected<Report> run_compare(const RunOptions& options) { return not_built_yet(options); }
+Expected<Report> run_check(const RunOptions& options) { return check_against(options, options.target); }
+
+Expected<Report> run_inventory(const RunOptions& options) {
+  auto session = Session::open(options, options.target);
+  if (!session) return tl::make_unexpected(session.error());
+  Report report;
+  (*session)->describe(report);
+  report.stats.seconds = (*session)->timers().seconds();
+  return report;
+}
+
+Expected<Report> run_compare(const RunOptions& options) {
+  auto before = check_against(options, options.base);
+  if (!before) return before;
+  auto now = check_against(options, options.target);
+  if (!now) return now;
+  return compare_reports(*before, std::move(*now));
+}
 
 }  // namespace assay

@@ -1,0 +1,202 @@
+#include "review/session.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/parallel.h"
+#include "git/source.h"
+
+namespace assay {
+namespace {
+
+bool starts_with(std::string_view s, std::string_view prefix) { return s.substr(0, prefix.size()) == prefix; }
+
+// Top-level packages that projects keep beside the one they ship.
+bool ships_beside(std::string_view package) {
+  static const std::set<std::string_view> kBeside = {"tests", "test", "testing", "examples", "example", "benchmarks", "benchmark",
+                                                     "docs", "doc", "tools", "scripts", "csrc", "docker"};
+  return kBeside.count(package) > 0;
+}
+
+std::string_view top_of(std::string_view dotted) { return dotted.substr(0, dotted.find_first_of(".:")); }
+
+// The packages of a tree: those that its entry points name, else every folder with an __init__.py but the usual companions.
+std::vector<std::string> packages_of(const Tree& tree, const std::vector<EntryPoint>& entries) {
+  std::set<std::string> all;
+  for (const TreeEntry& e : tree.entries()) {
+    std::string_view path = e.path;
+    for (std::string_view root : {"src/", "python/"}) {
+      if (starts_with(path, root)) path.remove_prefix(root.size());
+    }
+    size_t slash = path.find('/');
+    if (slash != std::string_view::npos && path.substr(slash) == "/__init__.py") all.insert(std::string(path.substr(0, slash)));
+  }
+  std::set<std::string> named;
+  for (const EntryPoint& e : entries) {
+    std::string top(top_of(e.value));
+    if (all.count(top)) named.insert(top);
+  }
+  if (!named.empty()) return {named.begin(), named.end()};
+  std::vector<std::string> out;
+  for (const std::string& p : all) {
+    if (!ships_beside(p)) out.push_back(p);
+  }
+  return out;
+}
+
+InputInfo info_of(const std::string& role, const Tree& tree, const Distribution& distribution) {
+  const TreeIdentity& id = tree.identity();
+  return {role, distribution.name, id.spec, id.kind, distribution.version, id.revision, id.digest};
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Session>> Session::open(const RunOptions& options, const std::string& target) {
+  std::unique_ptr<Session> s(new Session());
+  s->threads_ = options.jobs ? static_cast<int>(options.jobs) : default_threads();
+  auto catalog = load_catalog(options.catalogs);
+  if (!catalog) return tl::make_unexpected(catalog.error());
+  s->catalog_ = std::move(*catalog);
+  {
+    ScopedTimer timer(s->timers_, "open inputs");
+    if (auto opened = s->open_trees(options, target); !opened) return tl::make_unexpected(opened.error());
+  }
+  if (auto set = s->set_platform(options); !set) return tl::make_unexpected(set.error());
+  s->choose_modules(options);
+  if (options.progress) options.progress("parsing");
+  {
+    ScopedTimer timer(s->timers_, "parse");
+    s->project_->preload(s->modules_, 1, s->threads_);
+  }
+  ScopedTimer timer(s->timers_, "reach");
+  s->semantics_ = s->new_semantics();
+  s->find_platform_class();
+  s->semantics_ = s->new_semantics();
+  s->find_reach(options);
+  s->definitions_ = std::make_unique<DefinitionIndex>(*s->project_, *s->target_, s->threads_);
+  return s;
+}
+
+Expected<void> Session::open_trees(const RunOptions& options, const std::string& target) {
+  if (options.plugin.empty()) return fail(ErrorKind::kUsage, "no plugin given: name it with --plugin");
+  if (target.empty()) return fail(ErrorKind::kUsage, "no target given: name the vLLM that the plugin must fit with --target");
+  SourceOptions source;
+  if (!options.python.empty()) source.python = options.python;
+  source.cache_dir = options.cache_dir;
+  if (options.progress) options.progress("opening " + options.plugin);
+  auto plugin_tree = open_source(options.plugin, source);
+  if (!plugin_tree) return tl::make_unexpected(plugin_tree.error());
+  source.package = "vllm";
+  if (options.progress) options.progress("opening " + target);
+  auto target_tree = open_source(target, source);
+  if (!target_tree) return tl::make_unexpected(target_tree.error());
+
+  ProjectOptions project;
+  project.generated_modules = catalog_.generated_modules;
+  project_ = std::make_unique<Project>(std::move(project));
+  entry_points_ = assay::entry_points(**plugin_tree);
+  Distribution plugin_dist = distribution_of(**plugin_tree), target_dist = distribution_of(**target_tree);
+  inputs_ = {info_of("plugin", **plugin_tree, plugin_dist), info_of("target", **target_tree, target_dist)};
+  SourceTree plugin{"plugin", *plugin_tree, plugin_dist.version, packages_of(**plugin_tree, entry_points_)};
+  SourceTree vllm{"target", *target_tree, target_dist.version, packages_of(**target_tree, {})};
+  if (!(*target_tree)->find("vllm/__init__.py")) return fail(target + ": holds no package vllm");
+  plugin_ = &project_->add_tree(std::move(plugin));
+  target_ = &project_->add_tree(std::move(vllm));
+  for (const SourceTree* t : project_->trees()) {
+    for (const Skipped& skipped : t->tree->skipped()) {
+      Location place;
+      place.tree = t->role;
+      place.file = skipped.path;
+      unknown_.push_back({skipped.path, skipped.reason, place});
+    }
+  }
+  return {};
+}
+
+Expected<void> Session::set_platform(const RunOptions& options) {
+  if (options.platform.empty()) return {};
+  auto platform = load_platform(catalog_, options.platform);
+  if (!platform) return tl::make_unexpected(platform.error());
+  platform_ = platform->name;
+  apply_platform(catalog_, *platform, environment_);
+  return {};
+}
+
+std::unique_ptr<Semantics> Session::new_semantics() const {
+  return std::make_unique<Semantics>(*project_, catalog_.externals, environment_, patches_);
+}
+
+// The class that the plugin's platform entry point names is what current_platform is an instance of.
+void Session::find_platform_class() {
+  Values platforms;
+  for (const EntryPoint& e : entry_points_) {
+    const EntryPointGroup* group = catalog_.entry_point_group(e.group);
+    if (!group || !group->class_path) continue;
+    std::string dotted = e.value;
+    std::replace(dotted.begin(), dotted.end(), ':', '.');
+    for (const Value& f : semantics_->resolve_dotted(dotted).list) {
+      if (f.kind != ValueKind::kFunction) continue;
+      for (Node n : f.definition().descendants()) {
+        if (!n.is(Kind::k_return_statement)) continue;
+        for (const Value& path : semantics_->infer(*f.module, n.first_child()).list) {
+          if (path.kind != ValueKind::kString) continue;
+          for (const Value& v : semantics_->resolve_dotted(path.text).list) {
+            if (v.kind == ValueKind::kClass) platforms.add(instance_value(v.class_ref()));
+          }
+        }
+      }
+    }
+  }
+  if (platforms.list.empty()) return;
+  for (const std::string& variable : catalog_.platform_variables) environment_.instances[variable] = platforms;
+  if (platform_.empty()) platform_ = semantics_->describe(platforms.list[0]);
+}
+
+void Session::find_reach(const RunOptions& options) {
+  bool overlaps = std::any_of(plugin_->packages.begin(), plugin_->packages.end(), [&](const std::string& p) {
+    return std::find(target_->packages.begin(), target_->packages.end(), p) != target_->packages.end();
+  });
+  std::vector<ReachRoot> roots;
+  for (const EntryPoint& e : entry_points_) {
+    size_t colon = e.value.find(':');
+    const Module* m = project_->find_loaded(e.value.substr(0, colon));
+    if (!m || m->tree != plugin_) continue;
+    std::string function = colon == std::string::npos ? "" : e.value.substr(colon + 1);
+    function = function.substr(0, function.find_first_of(" ["));
+    roots.push_back({m, function, "entry point " + e.group + ":" + e.name});
+  }
+  if (roots.empty() || overlaps || options.reach == Reach::kAll) {
+    reach_ = Reachability::everything(*project_, *plugin_);
+  } else {
+    reach_ = Reachability::from_roots(*semantics_, *plugin_, roots);
+  }
+}
+
+void Session::choose_modules(const RunOptions& options) {
+  for (const Module* m : project_->modules_of(*plugin_)) {
+    if (m->kind == ModuleKind::kExtension) continue;
+    bool in_package = std::find(plugin_->packages.begin(), plugin_->packages.end(), top_of(m->name)) != plugin_->packages.end();
+    bool in_scope = options.scope.empty() && in_package;
+    for (std::string scope : options.scope) {
+      while (!scope.empty() && scope.back() == '/') scope.pop_back();
+      in_scope |= m->file() == scope || starts_with(m->file(), scope + "/");
+    }
+    if (in_scope) modules_.push_back(m);
+  }
+}
+
+void Session::describe(Report& report) const {
+  report.inputs = inputs_;
+  report.platform = platform_;
+  report.unknown.insert(report.unknown.end(), unknown_.begin(), unknown_.end());
+  for (const Module* m : project_->skipped()) {
+    Location place;
+    place.tree = m->tree->role;
+    place.file = m->file();
+    report.unknown.push_back({m->file(), m->skip_reason, place});
+  }
+  report.stats.files = project_->files_parsed();
+  report.stats.bytes = project_->bytes_parsed();
+}
+
+}  // namespace assay
