@@ -160,7 +160,7 @@ class TreeBuilder {
     } else {
       return kSkipSubtree;
     }
-    if (kind == Kind::k_print_statement || kind == Kind::k_exec_statement) {
+    if (kind == Kind::k_exec_statement || (kind == Kind::k_print_statement && !is_chevron_print(node))) {
       add_error(node, "invalid syntax: a statement of Python 2");
     }
     NodeId parent = kNoNode;
@@ -174,6 +174,12 @@ class TreeBuilder {
     out_.nodes_.push_back({ts_node_start_byte(node), ts_node_end_byte(node), id + 1, parent, kind,
                            field < t.fields.size() ? t.fields[field] : Field::kNone, 0});
     return id;
+  }
+
+  // `print >>file` is an expression to Python 3, if a wrong one.
+  static bool is_chevron_print(TSNode node) {
+    return ts_node_named_child_count(node) > 0 &&
+           std::string_view(ts_node_type(ts_node_named_child(node, 0))) == "chevron";
   }
 
   void close(NodeId id) { out_.nodes_[id].subtree_end = static_cast<uint32_t>(out_.nodes_.size()); }

@@ -1,0 +1,182 @@
+#include <cstring>
+
+#include "python/syntax_check_parts.h"
+
+namespace assay::syntax_check {
+namespace {
+
+// CPython counts tabs once as up to eight columns and once as one: lines must compare alike in both.
+struct Indent {
+  uint32_t columns = 0, alternative = 0;
+  bool operator==(const Indent&) const = default;
+};
+
+class LayoutChecker {
+ public:
+  LayoutChecker(const SyntaxTree& tree, ErrorList& errors)
+      : tree_(tree), source_(tree.source()), errors_(errors) {}
+
+  void run() {
+    for (Node statement : tree_.root().children()) {
+      Indent indent;
+      if (begins_line(statement, indent) && indent != Indent()) errors_.add(statement, "unexpected indent");
+    }
+    for (Node node : tree_.root().descendants()) {
+      switch (node.kind()) {
+        case Kind::k_block:
+          check_block(node);
+          break;
+        case Kind::k_else_clause:
+        case Kind::k_elif_clause:
+        case Kind::k_except_clause:
+        case Kind::k_except_group_clause:
+        case Kind::k_finally_clause:
+          check_same(node.parent(), node);
+          break;
+        case Kind::k_decorated_definition:
+          for (Node part : node.children()) check_same(node, part);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+ private:
+  // Whether only blanks stand before the node on its line, and that line starts a logical line.
+  bool begins_line(Node node, Indent& indent) const {
+    uint32_t begin = node.start();
+    while (begin > 0 && source_[begin - 1] != '\n') {
+      char c = source_[begin - 1];
+      if (c != ' ' && c != '\t' && c != '\f') return false;
+      --begin;
+    }
+    if (begin > 1) {
+      uint32_t before = begin - 1;  // the newline
+      if (source_[before - 1] == '\r' && before > 1) --before;
+      if (source_[before - 1] == '\\') return false;
+    }
+    indent = Indent();
+    for (uint32_t i = begin; i < node.start(); ++i) {
+      char c = source_[i];
+      if (c == '\f') {
+        indent = Indent();
+      } else {
+        indent.columns = c == '\t' ? indent.columns / 8 * 8 + 8 : indent.columns + 1;
+        ++indent.alternative;
+      }
+    }
+    return true;
+  }
+
+  void check_same(Node first, Node second) {
+    Indent a, b;
+    if (!begins_line(first, a) || !begins_line(second, b) || a == b) return;
+    if (a.columns == b.columns) {
+      errors_.add(second, "inconsistent use of tabs and spaces in indentation");
+    } else {
+      errors_.add(second, b.columns > a.columns ? "unexpected indent"
+                                                : "unindent does not match any outer indentation level");
+    }
+  }
+
+  void check_block(Node block) {
+    Node first = block.first_child();
+    if (!first) {
+      errors_.add(header_of(block), "expected an indented block");
+      return;
+    }
+    Indent outer, inner;
+    if (begins_line(header_of(block), outer) && begins_line(first, inner)) {
+      bool deeper = inner.columns > outer.columns, alternative_deeper = inner.alternative > outer.alternative;
+      if (!deeper) errors_.add(first, "expected an indented block");
+      if (deeper && !alternative_deeper)
+        errors_.add(first, "inconsistent use of tabs and spaces in indentation");
+    }
+    Node previous = first;
+    for (Node statement = first.next_sibling(); statement; statement = statement.next_sibling()) {
+      Indent ignored;
+      if (!begins_line(statement, ignored)) continue;  // behind a semicolon
+      check_same(previous, statement);
+      previous = statement;
+    }
+  }
+
+  Node header_of(Node block) const { return block.parent(); }
+
+  const SyntaxTree& tree_;
+  std::string_view source_;
+  ErrorList& errors_;
+};
+
+// An encoding other than UTF-8 is named in one of the first two lines.
+bool declares_encoding(const SyntaxTree& tree) {
+  for (uint32_t line = 1; line <= 2; ++line) {
+    std::string_view text = tree.line_text(line);
+    size_t hash = text.find('#');
+    if (hash != std::string_view::npos && text.find("coding", hash) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// The first byte that is not part of valid UTF-8; the size of the text when there is none.
+size_t first_invalid_utf8(std::string_view text) {
+  size_t i = 0;
+  while (i < text.size()) {
+    unsigned char c = static_cast<unsigned char>(text[i]);
+    size_t more = c < 0x80                ? 0
+                  : c >= 0xC2 && c < 0xE0 ? 1
+                  : c >= 0xE0 && c < 0xF0 ? 2
+                  : c >= 0xF0 && c < 0xF5 ? 3
+                                          : 4;
+    if (more == 4 || i + more >= text.size()) return i;
+    for (size_t k = 1; k <= more; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return i;
+    }
+    unsigned char second = more > 0 ? static_cast<unsigned char>(text[i + 1]) : 0;
+    if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second >= 0xA0) || (c == 0xF0 && second < 0x90) ||
+        (c == 0xF4 && second >= 0x90)) {
+      return i;
+    }
+    i += more + 1;
+  }
+  return i;
+}
+
+void check_bytes(const SyntaxTree& tree, ErrorList& errors) {
+  std::string_view source = tree.source();
+  if (source.empty()) return;
+  if (const void* nul = std::memchr(source.data(), '\0', source.size())) {
+    errors.add(static_cast<uint32_t>(static_cast<const char*>(nul) - source.data()),
+               "source code cannot contain null bytes");
+  }
+  size_t invalid = first_invalid_utf8(source);
+  if (invalid < source.size() && !declares_encoding(tree)) {
+    errors.add(static_cast<uint32_t>(invalid), "the file is not UTF-8 and declares no encoding");
+  }
+}
+
+// A backslash as the last character of the file.
+void check_last_line(const SyntaxTree& tree, ErrorList& errors) {
+  std::string_view source = tree.source();
+  size_t end = source.size();
+  if (end > 0 && source[end - 1] == '\n') --end;
+  if (end > 0 && source[end - 1] == '\r') --end;
+  if (end == 0 || source[end - 1] != '\\') return;
+  if (!tree.comments().empty()) {  // line continuations are listed with them
+    const Comment& last = tree.comments().back();
+    if (last.end >= end && source[last.start] == '#') return;
+  }
+  errors.add(static_cast<uint32_t>(end - 1), "unexpected end of file after a line continuation");
+}
+
+}  // namespace
+
+void check_layout(const SyntaxTree& tree, ErrorList& errors) {
+  check_bytes(tree, errors);
+  if (!tree.root()) return;
+  check_last_line(tree, errors);
+  LayoutChecker(tree, errors).run();
+}
+
+}  // namespace assay::syntax_check
