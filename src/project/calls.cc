@@ -332,7 +332,10 @@ Callable Semantics::constructor(ClassRef ref) {
   }
   if (!init.owner) {
     // object.__init__ takes nothing; those of other outside classes are not known.
-    if (init.external_owner == "builtins.object" && !make.owner && info.complete) {
+    bool plain = std::all_of(info.mro.begin(), info.mro.end(), [](const MroEntry& e) {
+      return e.ref || e.external == "builtins.object" || e.external == "abc.ABC" || e.external == "typing.Generic";
+    });
+    if (init.external_owner == "builtins.object" && plain && !make.owner && info.complete) {
       out.known = true;
       out.signature = Signature();
       out.reason = "";

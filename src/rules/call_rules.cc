@@ -39,6 +39,26 @@ bool type_error_caught(Node call) {
   return false;
 }
 
+// A stand-in for something that is not installed.
+bool only_raises(Node definition) {
+  for (Node s : definition.child(Field::k_body).children()) {
+    if (s.is(Kind::k_raise_statement)) return true;
+  }
+  return false;
+}
+
+// `self.method(self, *args)`: whatever the stars hold, the method gets its own object as its first argument.
+void forwards_self(RuleContext& ctx, const Module& module, Node call, const Value& callee) {
+  Callable c = ctx.sem.callable(callee);
+  if (!c.known || c.signature.parameters.empty()) return;
+  Finding* f = report(ctx, "self-passed-explicitly", module, call, c.name,
+                      "self is passed to " + c.name + ", which is already bound to it: it arrives as '" + std::string(c.signature.parameters[0].name) + "'");
+  if (!f) return;
+  f->expected = c.name + to_string(c.signature);
+  f->observed = std::string(call.text().substr(0, 200));
+  relate(*f, *c.module, c.definition, c.name, "defined here as " + to_string(c.signature));
+}
+
 void check_call(RuleContext& ctx, const Module& module, Node call) {
   Node callee_node = call.child(Field::k_function);
   if (callee_node.is(Kind::k_call)) return;
@@ -49,8 +69,13 @@ void check_call(RuleContext& ctx, const Module& module, Node call) {
   if (shape.unreadable) return;
   std::vector<std::pair<Callable, BindResult>> failures;
   bool all_known = !callees.open, target = false;
-  bool self_passed = false;
+  bool self_passed = false, outside = false;
   for (const Value& v : callees.list) {
+    // try: from package import f / except ImportError: def f(…): the package's own f is not known.
+    if (v.kind == ValueKind::kExternal && callees.list.size() > 1) {
+      outside = true;
+      continue;
+    }
     Callable c = ctx.sem.callable(v);
     target |= from_target(ctx, c);
     if (!c.known) {
@@ -71,12 +96,17 @@ void check_call(RuleContext& ctx, const Module& module, Node call) {
     if (v.kernel && result.outcome == BindOutcome::kMissing) return;  // autotuned and heuristic parameters are supplied
     if (!result.certainly_fails()) {
       all_known = false;
+    } else if (outside && only_raises(c.definition)) {
+      all_known = false;
     } else {
       self_passed |= passes_self(module, v, shape, call);
       failures.emplace_back(std::move(c), std::move(result));
     }
   }
   if (target) callees.open ? ++ctx.stats.calls_unbound : ++ctx.stats.calls_bound;
+  if (failures.empty() && shape.star_args && callees.single() && passes_self(module, *callees.single(), shape, call)) {
+    return forwards_self(ctx, module, call, *callees.single());
+  }
   if (!all_known || failures.empty() || type_error_caught(call)) return;
   const auto& [callable, result] = failures.front();
   std::string rule = self_passed ? "self-passed-explicitly" : rule_of(result.outcome);
@@ -87,6 +117,10 @@ void check_call(RuleContext& ctx, const Module& module, Node call) {
   f->expected = callable.name + to_string(callable.signature);
   f->observed = std::string(call.text().substr(0, 200));
   relate(*f, *callable.module, callable.definition, callable.name, "defined here as " + to_string(callable.signature));
+  if (outside && f->level == Level::kError) {
+    f->level = Level::kWarning;
+    f->limits.push_back("where an outside package provides the name, its own signature counts, which is not known");
+  }
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ void emit(RuleContext& ctx, const Module& module, Node statement, Broken b) {
   // The statement is what raises, and what a traceback shows.
   Finding* f = report(ctx, rule, module, statement, b.symbol, b.message);
   if (!f) return;
-  if (b.node.line() != statement.line()) relate(*f, module, b.node, b.symbol, "named here");
+  if (b.node.line() != statement.line()) f->sites.push_back({locate(module, b.node), f->state});
   f->expected = b.symbol + " exists";
   f->observed = b.observed;
   if (rule == "swallowed-import") f->message += "; the failure is caught and nothing takes its place";
