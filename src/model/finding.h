@@ -33,7 +33,7 @@ struct Related {
 struct Site {
   Location location;
   FindingState state = FindingState::kIntroduced;
-  std::string fingerprint;  // as the finding's own, so that one site can be told fixed
+  std::string fingerprint = {};  // as the finding's own, so that one site can be told fixed
 };
 
 struct Repro {
