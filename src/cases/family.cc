@@ -11,7 +11,7 @@ namespace assay::num {
 const std::vector<Family>& families() {
   static const std::vector<Family> all = [] {
     std::vector<Family> made;
-    for (auto part : {attention_families, indexer_families, parallel_families, cache_families}) {
+    for (auto part : {attention_families, indexer_families, parallel_families, cache_families, weight_families, scaled_families, moe_families, op_families}) {
       auto more = part();
       for (Family& f : more) made.push_back(std::move(f));
     }
