@@ -19,14 +19,40 @@ void add_stats(Stats& to, const Stats& from) {
   for (const auto& [rule, seconds] : from.seconds_per_rule) to.seconds_per_rule[rule] += seconds;
 }
 
+RuleContext context_of(const Session& session, Semantics& semantics) {
+  return {semantics, session.plugin(), session.target(), session.reach(), session.definitions(), {}, {}, {},
+          {&session.catalog(), &session.entry_points(), &session.modules(), nullptr}};
+}
+
+// What a rule found goes into the report.
+void take(RuleContext& ctx, Report& report) {
+  report.findings.insert(report.findings.end(), ctx.findings.begin(), ctx.findings.end());
+  report.unknown.insert(report.unknown.end(), ctx.unknown.begin(), ctx.unknown.end());
+  add_stats(report.stats, ctx.stats);
+}
+
+// Rules over the plugin as a whole, one after the other: each knows what the module rules found.
+void run_project_rules(Session& session, Report& report) {
+  ScopedTimer timer(session.timers(), "project rules");
+  const std::vector<Finding> found = report.findings;
+  RuleContext ctx = context_of(session, session.semantics());
+  ctx.facts.findings = &found;
+  for (const ProjectRuleFamily& family : project_rule_families()) {
+    auto start = std::chrono::steady_clock::now();
+    family.run(ctx);
+    ctx.stats.seconds_per_rule[family.name] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  take(ctx, report);
+}
+
 // Every family over every module, modules side by side.
-void run_rules(Session& session, Report& report) {
+void run_module_rules(Session& session, Report& report) {
   ScopedTimer timer(session.timers(), "rules");
   std::atomic<size_t> next = 0;
   std::mutex merge;
   auto worker = [&](size_t) {
     std::unique_ptr<Semantics> semantics = session.new_semantics();
-    RuleContext ctx{*semantics, session.plugin(), session.target(), session.reach(), session.definitions(), {}, {}, {}};
+    RuleContext ctx = context_of(session, *semantics);
     for (size_t i; (i = next++) < session.modules().size();) {
       const Module& module = session.project().load(*session.modules()[i]);
       if (module.kind != ModuleKind::kSource) continue;
@@ -37,9 +63,7 @@ void run_rules(Session& session, Report& report) {
       }
     }
     std::lock_guard lock(merge);
-    report.findings.insert(report.findings.end(), ctx.findings.begin(), ctx.findings.end());
-    report.unknown.insert(report.unknown.end(), ctx.unknown.begin(), ctx.unknown.end());
-    add_stats(report.stats, ctx.stats);
+    take(ctx, report);
   };
   int threads = session.threads();
   parallel_for(static_cast<size_t>(threads), threads, worker);
@@ -51,7 +75,8 @@ Expected<Report> check_against(const RunOptions& options, const std::string& tar
   Session& s = **session;
   Report report;
   if (options.progress) options.progress("checking");
-  run_rules(s, report);
+  run_module_rules(s, report);
+  run_project_rules(s, report);
   s.describe(report);
   report.stats.seconds = s.timers().seconds();
   return report;

@@ -11,8 +11,18 @@
 #include "project/reach.h"
 #include "project/semantics.h"
 #include "rules/rule_table.h"
+#include "vllm/catalog.h"
+#include "vllm/entry_points.h"
 
 namespace assay {
+
+// The plugin as a whole. Null where a rule runs without a catalog (as tests do): then nothing is known of it.
+struct PluginFacts {
+  const Catalog* catalog = nullptr;
+  const std::vector<EntryPoint>* entry_points = nullptr;
+  const std::vector<const Module*>* modules = nullptr;  // its own, in order of their files
+  const std::vector<Finding>* findings = nullptr;       // for project rules: what the module rules found
+};
 
 // One per thread: rules of different modules run side by side.
 struct RuleContext {
@@ -24,6 +34,7 @@ struct RuleContext {
   std::vector<Finding> findings;
   std::vector<Unknown> unknown;
   Stats stats;
+  PluginFacts facts = {};
 
   const Project& project() const { return sem.project(); }
 };

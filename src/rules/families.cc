@@ -20,4 +20,11 @@ std::span<const RuleFamily> rule_families() {
   return kFamilies;
 }
 
+std::span<const ProjectRuleFamily> project_rule_families() {
+  static constexpr std::array kFamilies = std::to_array<ProjectRuleFamily>({
+      {"packaging", check_packaging},
+  });
+  return kFamilies;
+}
+
 }  // namespace assay

@@ -1,4 +1,4 @@
-// The rule families: each looks at one module of the plugin and reports what it finds.
+// The rule families: each looks at one module of the plugin, or at the plugin as a whole, and reports what it finds.
 #pragma once
 
 #include <span>
@@ -17,6 +17,16 @@ struct RuleFamily {
 // In the order in which they run.
 std::span<const RuleFamily> rule_families();
 
+// Run once, on one thread, after the module rules; they know what those found.
+using ProjectRule = void (*)(RuleContext&);
+
+struct ProjectRuleFamily {
+  const char* name;
+  ProjectRule run;
+};
+
+std::span<const ProjectRuleFamily> project_rule_families();
+
 void check_syntax(RuleContext& ctx, const Module& module);
 void check_imports(RuleContext& ctx, const Module& module);
 void check_names(RuleContext& ctx, const Module& module);
@@ -27,5 +37,7 @@ void check_overrides(RuleContext& ctx, const Module& module);
 void check_super(RuleContext& ctx, const Module& module);
 void check_patched_signatures(RuleContext& ctx, const Module& module);
 void check_state(RuleContext& ctx, const Module& module);
+
+void check_packaging(RuleContext& ctx);
 
 }  // namespace assay
