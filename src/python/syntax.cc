@@ -74,12 +74,14 @@ class TreeBuilder {
     index_lines(text);
     TSParser* parser = ts_parser_new();
     ts_parser_set_language(parser, tree_sitter_python());
-    TSTree* tree = ts_parser_parse_string_encoding(parser, nullptr, text.data(), static_cast<uint32_t>(text.size()),
-                                                   TSInputEncodingUTF8);
+    TSTree* tree = parse(parser, text);
+    std::vector<uint32_t> stars;
+    if (tree && ts_node_has_error(ts_tree_root_node(tree))) tree = parse_without_stars(parser, text, tree, stars);
     if (tree) {
       out_.nodes_.reserve(text.size() / 4 + 16);
       walk(ts_tree_root_node(tree));
       repair_splats(out_.nodes_);
+      restore_stars(out_.nodes_, text, stars);
       out_.nodes_.shrink_to_fit();
       ts_tree_delete(tree);
     }
@@ -87,6 +89,24 @@ class TreeBuilder {
   }
 
  private:
+  static TSTree* parse(TSParser* parser, std::string_view text) {
+    return ts_parser_parse_string_encoding(parser, nullptr, text.data(), static_cast<uint32_t>(text.size()),
+                                           TSInputEncodingUTF8);
+  }
+
+  // The grammar knows no `a, *(b)` outside of brackets. Gives the tree without such stars if that one has no errors.
+  static TSTree* parse_without_stars(TSParser* parser, std::string_view text, TSTree* tree, std::vector<uint32_t>& stars) {
+    std::vector<uint32_t> found = stars_before_brackets(text);
+    if (found.empty()) return tree;
+    std::string blanked(text);
+    for (uint32_t star : found) blanked[star] = ' ';
+    TSTree* second = parse(parser, blanked);
+    bool better = second && !ts_node_has_error(ts_tree_root_node(second));
+    if (better) stars = std::move(found);
+    if (TSTree* worse = better ? tree : second) ts_tree_delete(worse);
+    return better ? second : tree;
+  }
+
   void index_lines(std::string_view text) {
     auto& starts = out_.line_starts_;
     starts.push_back(0);

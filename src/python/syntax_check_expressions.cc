@@ -255,8 +255,17 @@ void check_iterable(Node clause, ErrorList& errors) {
 
 // `a as b` may stand in `with`, `except` and `case`.
 void check_as_pattern(Node node, ErrorList& errors) {
+  // `with a if b else c as d`: the grammar gives `c as d` to the condition. `with (a as b,)` is a tuple to
+  // it.
   Node parent = node.parent();
-  if (parent.is(Kind::k_parenthesized_expression)) parent = parent.parent();
+  for (int step = 0; step < 100; ++step) {
+    bool inside =
+        parent.is_any(Kind::k_parenthesized_expression, Kind::k_tuple) ||
+        (parent.end() == node.end() && !parent.is_any(Kind::k_with_item, Kind::k_except_clause,
+                                                      Kind::k_except_group_clause, Kind::k_case_pattern));
+    if (!inside || !parent.parent()) break;
+    parent = parent.parent();
+  }
   if (parent.is(Kind::k_with_item)) {
     TargetChecker(TargetUse::kAssign, errors).check(node.child(Kind::k_as_pattern_target).first_child());
   } else if (!parent.is_any(Kind::k_except_clause, Kind::k_except_group_clause, Kind::k_case_pattern,

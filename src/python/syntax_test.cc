@@ -64,5 +64,34 @@ TEST(Syntax, StarKeepsItsRole) {
   EXPECT_EQ(inner.child(Field::k_subscript).text(), "1");
 }
 
+TEST(Syntax, StarsBeforeBrackets) {
+  for (const char* source : {"x = a, *(b,)\n", "def f():\n  return a, *((b,) * 3)\n", "x = *[b][0], a\n",
+                             "yield *(b), a\n", "for x in *(b), a: pass\n", "*(b), c\n",
+                             "s = ', *(b)'\nx = a, * (b)  # , *(c)\n", "x = a, *f(*(b)), *(c, *(d))\n"}) {
+    SyntaxTree tree = parse(source);
+    expect_sound(tree);
+    EXPECT_TRUE(tree.errors().empty()) << source;
+    for (Node n : tree.root().descendants()) {
+      if (!n.is(Kind::k_list_splat)) continue;
+      EXPECT_EQ(n.text()[0], '*') << source;
+      EXPECT_TRUE(n.first_child()) << source;
+      EXPECT_EQ(n.end(), n.first_child().end()) << source;
+      EXPECT_FALSE(n.parent().is_any(Kind::k_module, Kind::k_block)) << source;
+    }
+    EXPECT_TRUE(first(tree, Kind::k_list_splat)) << source;
+  }
+  SyntaxTree tree = parse("def f():\n  return a, *((b,) * 3), c\n");
+  Node list = first(tree, Kind::k_expression_list);
+  EXPECT_EQ(list.child_count(), 3u);
+  EXPECT_EQ(list.child_at(1).text(), "*((b,) * 3)");
+  EXPECT_EQ(list.child_at(1).first_child().text(), "((b,) * 3)");
+  EXPECT_EQ(list.child_at(2).text(), "c");
+}
+
+TEST(Syntax, OtherErrorsStay) {
+  EXPECT_FALSE(parse("x = a, *(b\ny = 1 +\n").errors().empty());
+  EXPECT_FALSE(parse("def f(:\n  return a, *(b)\n").errors().empty());
+}
+
 }  // namespace
 }  // namespace assay
