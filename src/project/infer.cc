@@ -164,6 +164,8 @@ std::vector<const Binding*> Semantics::reaching(const Module& module, std::span<
     if (live(module, place) == Truth::kNo && !(for_types && type_checking_only(module, place))) continue;
     out.push_back(&b);
     if (b.kind == BindingKind::kParameter || b.kind == BindingKind::kAugmented) continue;
+    // `global x` in some function: when that runs is not known.
+    if (b.scope == kModuleScope && enclosing_function(module.scopes(), place)) continue;
     Node block = block_of(statement);
     bool certain = same_scope ? block.contains(use) && b.statement < use.id() : block.is(Kind::k_module) || block.parent().is_any(Kind::k_class_definition, Kind::k_function_definition);
     if (certain && b.kind != BindingKind::kFor) break;

@@ -15,7 +15,9 @@ std::span<const RuleFamily> rule_families() {
       {"overrides", check_overrides},
       {"super calls", check_super},
       {"patched signatures", check_patched_signatures},
+      {"returns", check_returns},
       {"state of objects", check_state},
+      {"class identity", check_identity},
   });
   return kFamilies;
 }

@@ -1,6 +1,7 @@
 #include "rules/override_calls.h"
 
 #include <algorithm>
+#include <set>
 
 namespace assay {
 namespace {
@@ -132,6 +133,21 @@ MethodDef method_of(RuleContext& ctx, ClassRef cls, std::string_view name, Class
   return from_member(ctx, cls, name, ctx.sem.class_member(cls, name, after));
 }
 
+MethodDef base_method(RuleContext& ctx, ClassRef cls, std::string_view name) {
+  MethodDef nearest, none;
+  ClassRef after = cls;
+  for (size_t steps = ctx.sem.class_info(cls).mro.size(); steps > 0; --steps) {
+    Member member = ctx.sem.class_member(cls, name, after);
+    if (member.presence != Presence::kYes || !member.owner) break;
+    MethodDef def = method_of(ctx, cls, name, after);
+    if (!def) return none;
+    if (def.module->tree == &ctx.target) return def;
+    if (!nearest) nearest = def;
+    after = member.owner;
+  }
+  return nearest;
+}
+
 MethodDef own_method(RuleContext& ctx, ClassRef cls, std::string_view name) {
   Member member = ctx.sem.class_member(cls, name);
   return member.owner == cls ? from_member(ctx, cls, name, member) : MethodDef();
@@ -203,6 +219,45 @@ std::vector<ReachingCall> failing_calls(RuleContext& ctx, const Override& o) {
   }
   std::stable_sort(out.begin(), out.end(), [](const ReachingCall& a, const ReachingCall& b) { return a.reaches > b.reaches; });
   if (out.size() > kMostReported) out.resize(kMostReported);
+  return out;
+}
+
+std::vector<ReachingCall> reaching_calls(RuleContext& ctx, const Override& o, size_t limit, bool perhaps) {
+  std::vector<ReachingCall> out;
+  for (const IndexedCall& c : ctx.definitions.calls().calls(o.name)) {
+    if (out.size() >= limit) break;
+    if (!c.call.has_receiver) continue;
+    if (!c.call.ambiguous && bind(o.base.bound(false), shape_of(c.call)).certainly_fails() &&
+        bind(o.base.bound(true), shape_of(c.call)).certainly_fails()) {
+      continue;
+    }
+    Node call = call_node(ctx.project(), c);
+    if (!call) continue;
+    ReachingCall r;
+    r.module = c.module;
+    r.call = call;
+    r.shape = call_shape(call);
+    r.reaches = reaches(ctx, o, *c.module, call, r.shape, r.through_class);
+    if (r.reaches == Reaches::kYes || (perhaps && r.reaches == Reaches::kPerhaps)) out.push_back(std::move(r));
+  }
+  return out;
+}
+
+std::vector<Override> overrides_of(RuleContext& ctx, const Module& module, Node definition) {
+  std::vector<Override> out;
+  ClassRef cls{&module, definition.id()};
+  const ClassInfo& info = ctx.sem.class_info(cls);
+  ScopeId scope = module.scopes().scope_opened_by(definition.id());
+  if (info.mro.size() < 2 || scope == kNoScope || ctx.sem.is_enum(cls)) return out;
+  std::set<std::string_view> done;
+  for (const Binding& b : module.scopes().in_scope(scope)) {
+    if ((b.kind != BindingKind::kFunction && b.kind != BindingKind::kAssign) || b.name.substr(0, 2) == "__") continue;
+    if (!done.insert(b.name).second) continue;
+    Override o{cls, b.name, own_method(ctx, cls, b.name), {}};
+    if (!o.own) continue;
+    o.base = base_method(ctx, cls, b.name);
+    if (o.base) out.push_back(std::move(o));
+  }
   return out;
 }
 

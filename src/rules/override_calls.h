@@ -29,6 +29,8 @@ struct MethodDef {
 // The one live definition that the MRO holds after `after` (from the class itself on, if that is empty); empty where
 // there are several, where a decorator hides the signature, or where a base is not known.
 MethodDef method_of(RuleContext& ctx, ClassRef cls, std::string_view name, ClassRef after = {});
+// The nearest definition above the class that belongs to the target; where none does, the nearest.
+MethodDef base_method(RuleContext& ctx, ClassRef cls, std::string_view name);
 // The definition in exactly this class.
 MethodDef own_method(RuleContext& ctx, ClassRef cls, std::string_view name);
 
@@ -50,8 +52,14 @@ struct ReachingCall {
   BindResult failure;  // against the override
 };
 
+// Every method or constant of the class body that a base defines too, in the order of their names.
+std::vector<Override> overrides_of(RuleContext& ctx, const Module& module, Node class_definition);
+
 // The calls that the base takes and the override certainly does not, the most certain first.
 std::vector<ReachingCall> failing_calls(RuleContext& ctx, const Override& override_);
+
+// The calls that fit the base and reach the override, at most `limit`; certain ones only unless `perhaps`.
+std::vector<ReachingCall> reaching_calls(RuleContext& ctx, const Override& override_, size_t limit, bool perhaps = false);
 
 // Whether the call of `override_.name` at the node reaches the override's class.
 Reaches reaches(RuleContext& ctx, const Override& override_, const Module& module, Node call, const CallShape& shape,

@@ -1,7 +1,4 @@
 // override-signature: an override must take every call that reaches it.
-#include <algorithm>
-#include <set>
-
 #include "rules/override_calls.h"
 #include "rules/rules.h"
 #include "rules/signature_compare.h"
@@ -9,27 +6,9 @@
 namespace assay {
 namespace {
 
-bool is_dunder(std::string_view name) { return name.substr(0, 2) == "__"; }
-
 std::string place(const Module& module, Node node) { return module.file() + ":" + std::to_string(node.line()); }
 
 bool from_target(RuleContext& ctx, const MethodDef& def) { return def.module && def.module->tree == &ctx.target; }
-
-// The nearest definition above the class that belongs to the target; where none does, the nearest.
-MethodDef base_of(RuleContext& ctx, ClassRef cls, std::string_view name) {
-  MethodDef nearest, none;
-  ClassRef after = cls;
-  for (size_t steps = ctx.sem.class_info(cls).mro.size(); steps > 0; --steps) {
-    Member member = ctx.sem.class_member(cls, name, after);
-    if (member.presence != Presence::kYes || !member.owner) break;
-    MethodDef def = method_of(ctx, cls, name, after);
-    if (!def) return none;
-    if (from_target(ctx, def)) return def;
-    if (!nearest) nearest = def;
-    after = member.owner;
-  }
-  return nearest;
-}
 
 std::vector<std::string_view> lacking(const Override& o) {
   if (o.own.kind == MethodKind::kProperty) return {};
@@ -101,28 +80,12 @@ void check_override(RuleContext& ctx, const Override& o) {
   if (o.own.kind != MethodKind::kProperty && from_target(ctx, o.base)) report_lacking(ctx, o);
 }
 
-void check_class(RuleContext& ctx, const Module& module, Node definition) {
-  ClassRef cls{&module, definition.id()};
-  const ClassInfo& info = ctx.sem.class_info(cls);
-  if (info.mro.size() < 2 || ctx.sem.is_enum(cls)) return;
-  ScopeId scope = module.scopes().scope_opened_by(definition.id());
-  if (scope == kNoScope) return;
-  std::set<std::string_view> done;
-  for (const Binding& b : module.scopes().in_scope(scope)) {
-    if ((b.kind != BindingKind::kFunction && b.kind != BindingKind::kAssign) || is_dunder(b.name)) continue;
-    if (!done.insert(b.name).second) continue;
-    Override o{cls, b.name, own_method(ctx, cls, b.name), {}};
-    if (!o.own) continue;
-    o.base = base_of(ctx, cls, b.name);
-    if (o.base) check_override(ctx, o);
-  }
-}
-
 }  // namespace
 
 void check_overrides(RuleContext& ctx, const Module& module) {
   for (Node n : module.root().descendants()) {
-    if (n.is(Kind::k_class_definition)) check_class(ctx, module, n);
+    if (!n.is(Kind::k_class_definition)) continue;
+    for (const Override& o : overrides_of(ctx, module, n)) check_override(ctx, o);
   }
 }
 

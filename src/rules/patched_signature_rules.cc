@@ -1,127 +1,18 @@
 // patched-signature: what is put in the place of a function must take the calls of that function.
 #include <algorithm>
-#include <set>
 
-#include "rules/override_calls.h"
+#include "rules/replaced_functions.h"
 #include "rules/rules.h"
 #include "rules/signature_compare.h"
 
 namespace assay {
 namespace {
 
-// `holder.attribute = value`, where the holder is a module or class of another tree.
-struct Replacement {
-  const Module* module = nullptr;  // where the assignment stands
-  Node statement, value;
-  const Module* holder = nullptr;
-  NodeId cls = kNoNode;  // of the holder, if it is a class
-  std::string attribute;
-  std::string symbol;
-};
-
-struct Function {
-  const Module* module = nullptr;
-  Node node;
-  MethodDef method;
-  bool kernel = false;
-};
-
-bool is_kernel(Node function) {
-  return has_decorator(function, "jit") || has_decorator(function, "autotune") || has_decorator(function, "heuristics");
-}
-
-// A wrapped function may take other arguments than are written, except for kernels, whose decorators are known.
-Function function_of(RuleContext& ctx, const Module& module, Node node) {
-  Function f{&module, node, {}, is_kernel(node)};
-  f.method.module = &module;
-  f.method.function = f.method.definition = node;
-  f.method.signature = signature_of(node);
-  if (f.method.signature.incomplete) return {};
-  if (f.kernel) {
-    f.method.kind = MethodKind::kStatic;
-    return f;
-  }
-  Values v = ctx.sem.infer(module, node);
-  const Value* one = v.single();
-  return one && one->kind == ValueKind::kFunction && one->node == node.id() ? f : Function();
-}
-
-// The only live function of that name, patches aside.
-Function original_of(RuleContext& ctx, const Replacement& r) {
-  std::vector<const Binding*> bindings;
-  const Module* module = r.holder;
-  if (r.cls != kNoNode) {
-    Member m = ctx.sem.class_member({r.holder, r.cls}, r.attribute);
-    if (m.presence != Presence::kYes || !m.owner) return {};
-    bindings = m.bindings;
-    module = m.module;
-  } else {
-    for (const Binding& b : module->scopes().in_scope(kModuleScope, r.attribute)) {
-      if (ctx.sem.live(*module, module->at(b.node)) != Truth::kNo) bindings.push_back(&b);
-    }
-  }
-  if (bindings.size() != 1 || bindings[0]->kind != BindingKind::kFunction) return {};
-  Node node = module->at(bindings[0]->node);
-  if (has_decorator(node, "property") || has_decorator(node, "cached_property") || has_decorator(node, "overload")) return {};
-  Function f = function_of(ctx, *module, node);
-  if (!f.node) return {};
-  bool in_class = r.cls != kNoNode;
-  f.method.kind = !in_class || has_decorator(node, "staticmethod") ? MethodKind::kStatic
-                  : has_decorator(node, "classmethod")             ? MethodKind::kClass
-                                                                   : MethodKind::kInstance;
-  return f;
-}
-
-// The function that an identifier names in its own module, for decorators that inference does not see through.
-Node named_function(const Module& module, Node value) {
-  if (!value.is(Kind::k_identifier)) return {};
-  auto bindings = module.scopes().in_scope(kModuleScope, value.text());
-  return bindings.size() == 1 && bindings[0].kind == BindingKind::kFunction ? module.at(bindings[0].node) : Node();
-}
-
-Function replacement_of(RuleContext& ctx, const Replacement& r) {
-  Node value = strip_parens(r.value);
-  bool in_class = r.cls != kNoNode;
-  MethodKind kind = in_class ? MethodKind::kInstance : MethodKind::kStatic;
-  if (value.is(Kind::k_call)) {
-    std::string_view wrapper = value.child(Field::k_function).text();
-    if (wrapper != "staticmethod" && wrapper != "classmethod") return {};
-    kind = wrapper == "staticmethod" ? MethodKind::kStatic : MethodKind::kClass;
-    value = value.child(Field::k_arguments).first_child();
-  }
-  Function f;
-  if (value.is(Kind::k_function_definition)) {
-    f = function_of(ctx, *r.module, value);
-  } else if (Node named = named_function(*r.module, value); named && is_kernel(named)) {
-    f = function_of(ctx, *r.module, named);
-  } else {
-    Values values = ctx.sem.infer(*r.module, value);
-    const Value* v = values.single();
-    if (!v || v->kind != ValueKind::kFunction || !v->definition().is(Kind::k_function_definition)) return {};
-    f = function_of(ctx, *v->module, v->definition());
-    // `C.m = D.m` of a class method is bound to D already.
-    if (v->bound != Bound::kNo) {
-      f.method.signature = f.method.signature.without_first();
-      kind = MethodKind::kStatic;
-    }
-  }
-  if (f.node && !f.kernel) f.method.kind = kind;
-  return f;
-}
-
 struct Fault {
   const Module* module = nullptr;
   Node place;  // the call; null when no call is needed to tell
   std::string text;
 };
-
-bool same_function(RuleContext& ctx, const Module& module, Node callee, const Function& original) {
-  Values values = ctx.sem.infer(module, callee);
-  for (const Value& v : values.list) {
-    if (v.kind == ValueKind::kFunction && v.module == original.module && v.node == original.node.id()) return true;
-  }
-  return false;
-}
 
 bool fails(const Signature& original, const Signature& replacement, const CallShape& shape, Fault& fault) {
   if (shape.unreadable || bind(original, shape).certainly_fails()) return false;
@@ -132,7 +23,9 @@ bool fails(const Signature& original, const Signature& replacement, const CallSh
 }
 
 // `f[grid](…)` in the module of the kernel.
-void kernel_launches(const Function& original, const Function& replacement, std::vector<Fault>& out) {
+void kernel_launches(const ReplacedFunction& r, std::vector<Fault>& out) {
+  const auto& original = r.original;
+  const auto& replacement = r.replacement;
   std::string_view name = original.node.child(Field::k_name).text();
   for (Node n : original.module->root().descendants()) {
     if (!n.is(Kind::k_call)) continue;
@@ -151,13 +44,15 @@ void kernel_launches(const Function& original, const Function& replacement, std:
 }
 
 // `Process(target=f, kwargs={…})` in the module of the original.
-void indirect_calls(RuleContext& ctx, const Function& original, const Function& replacement, std::vector<Fault>& out) {
+void indirect_calls(RuleContext& ctx, const ReplacedFunction& r, std::vector<Fault>& out) {
+  const auto& original = r.original;
+  const auto& replacement = r.replacement;
   std::string_view name = original.node.child(Field::k_name).text();
   for (Node n : original.module->root().descendants()) {
     if (!n.is(Kind::k_keyword_argument) || n.child(Field::k_name).text() != "target") continue;
     Node value = n.child(Field::k_value);
     Node last = value.is(Kind::k_attribute) ? value.child(Field::k_attribute) : value;
-    if (last.text() != name || !same_function(ctx, *original.module, value, original)) continue;
+    if (last.text() != name || !names_original(ctx, *original.module, value, r)) continue;
     Node args, kwargs;
     for (Node a : n.parent().children()) {
       if (!a.is(Kind::k_keyword_argument)) continue;
@@ -169,8 +64,9 @@ void indirect_calls(RuleContext& ctx, const Function& original, const Function& 
   }
 }
 
-void function_calls(RuleContext& ctx, const Replacement& r, const Function& original, const Function& replacement,
-                    std::vector<Fault>& out) {
+void function_calls(RuleContext& ctx, const ReplacedFunction& r, std::vector<Fault>& out) {
+  const auto& original = r.original;
+  const auto& replacement = r.replacement;
   for (const IndexedCall& c : ctx.definitions.calls().calls(r.attribute)) {
     if (out.size() >= 3) return;
     if (c.module->tree != original.module->tree) continue;
@@ -181,50 +77,54 @@ void function_calls(RuleContext& ctx, const Replacement& r, const Function& orig
     Node call = call_node(ctx.project(), c);
     if (!call || !fails(a, b, call_shape(call), fault)) continue;
     if (ctx.sem.live(*c.module, call) == Truth::kNo) continue;
-    if (!same_function(ctx, *c.module, call.child(Field::k_function), original)) continue;
+    if (!names_original(ctx, *c.module, call.child(Field::k_function), r)) continue;
     fault.place = call;
     out.push_back(fault);
   }
 }
 
-void method_calls(RuleContext& ctx, const Replacement& r, const Function& original, const Function& replacement,
-                  std::vector<Fault>& out) {
-  Override o{{r.holder, r.cls}, r.attribute, replacement.method, original.method};
-  o.base.owner = {r.holder, r.cls};
-  for (const ReachingCall& c : failing_calls(ctx, o)) {
-    if (c.module->tree == original.module->tree) out.push_back({c.module, c.call, describe(c.failure)});
+void method_calls(RuleContext& ctx, const ReplacedFunction& r, std::vector<Fault>& out) {
+  for (const ReachingCall& c : failing_calls(ctx, r.as_override())) {
+    if (c.module->tree == r.original.module->tree) out.push_back({c.module, c.call, describe(c.failure)});
   }
 }
 
-std::vector<Fault> faults_of(RuleContext& ctx, const Replacement& r, const Function& original, const Function& replacement) {
+std::vector<Fault> faults_of(RuleContext& ctx, const ReplacedFunction& r) {
   std::vector<Fault> out;
-  if (original.kernel) {
-    if (replacement.kernel) kernel_launches(original, replacement, out);
+  if (r.original.kernel) {
+    if (r.replacement.kernel) kernel_launches(r, out);
     return out;
   }
-  if (replacement.kernel) return out;
+  if (r.replacement.kernel) return out;
   if (r.cls == kNoNode) {
-    function_calls(ctx, r, original, replacement, out);
+    function_calls(ctx, r, out);
   } else {
-    method_calls(ctx, r, original, replacement, out);
+    method_calls(ctx, r, out);
   }
-  indirect_calls(ctx, original, replacement, out);
+  indirect_calls(ctx, r, out);
   return out;
 }
 
-bool called_anywhere(RuleContext& ctx, const Replacement& r) {
+bool called_anywhere(RuleContext& ctx, const ReplacedFunction& r) {
   for (const IndexedCall& c : ctx.definitions.calls().calls(r.attribute)) {
     if (c.module->tree == r.holder->tree) return true;
   }
   return false;
 }
 
-void check_replacement(RuleContext& ctx, const Replacement& r) {
-  Function original = original_of(ctx, r);
-  if (!original.node || original.module->tree == r.module->tree) return;
-  Function replacement = replacement_of(ctx, r);
-  if (!replacement.node || replacement.module->tree == original.module->tree) return;
-  std::vector<Fault> faults = faults_of(ctx, r, original, replacement);
+// The replacement is a method of a subclass too, and was reported as an override.
+bool reported_as_override(RuleContext& ctx, const ReplacedFunction& r) {
+  Location here = locate(*r.replacement.module, r.replacement.node);
+  return std::any_of(ctx.findings.begin(), ctx.findings.end(), [&](const Finding& f) {
+    return f.rule == "override-signature" && f.level == Level::kError && f.location == here;
+  });
+}
+
+void check_replacement(RuleContext& ctx, const ReplacedFunction& r) {
+  if (reported_as_override(ctx, r)) return;
+  const auto& original = r.original;
+  const auto& replacement = r.replacement;
+  std::vector<Fault> faults = faults_of(ctx, r);
   const Signature old_one = original.method.bound(false), new_one = replacement.method.bound(false);
   std::string message = "the replacement of " + r.symbol + " ";
   Level level = Level::kError;
@@ -256,54 +156,10 @@ void check_replacement(RuleContext& ctx, const Replacement& r) {
   relate(*f, *r.module, r.statement, r.symbol, "replaced here");
 }
 
-bool holder_of(RuleContext& ctx, const Module& module, Node object, Replacement& r) {
-  Values holders = ctx.sem.infer(module, object);
-  const Value* h = holders.single();
-  if (!h || !h->module || h->module->tree == module.tree) return false;
-  if (h->kind == ValueKind::kModule) {
-    r.symbol = h->module->name;
-  } else if (h->kind == ValueKind::kClass && !h->declared) {
-    r.cls = h->node;
-    r.symbol = ctx.sem.class_info(h->class_ref()).name;
-  } else {
-    return false;
-  }
-  r.holder = &ctx.project().load(*h->module);
-  r.symbol += "." + r.attribute;
-  return r.holder->kind == ModuleKind::kSource;
-}
-
-// holder.name = value
-void check_assignment(RuleContext& ctx, const Module& module, Node n) {
-  Node left = n.child(Field::k_left), value = n.child(Field::k_right);
-  if (!left.is(Kind::k_attribute) || !value) return;
-  while (value.is(Kind::k_assignment)) value = value.child(Field::k_right);
-  Replacement r;
-  r.module = &module;
-  r.statement = n;
-  r.value = value;
-  r.attribute = std::string(left.child(Field::k_attribute).text());
-  if (holder_of(ctx, module, left.child(Field::k_object), r)) check_replacement(ctx, r);
-}
-
-// setattr(holder, "name", value)
-void check_setattr(RuleContext& ctx, const Module& module, Node n) {
-  Node arguments = n.child(Field::k_arguments);
-  Replacement r;
-  r.module = &module;
-  r.statement = n;
-  r.value = arguments.child_at(2);
-  if (!r.value || !string_value(arguments.child_at(1), r.attribute)) return;
-  if (holder_of(ctx, module, arguments.child_at(0), r)) check_replacement(ctx, r);
-}
-
 }  // namespace
 
 void check_patched_signatures(RuleContext& ctx, const Module& module) {
-  for (Node n : module.root().descendants()) {
-    if (n.is(Kind::k_assignment)) check_assignment(ctx, module, n);
-    if (n.is(Kind::k_call) && n.child(Field::k_function).text() == "setattr") check_setattr(ctx, module, n);
-  }
+  for (const ReplacedFunction& r : replaced_functions(ctx, module)) check_replacement(ctx, r);
 }
 
 }  // namespace assay

@@ -36,7 +36,9 @@ void check_calls(RuleContext& ctx, const Module& module);
 void check_overrides(RuleContext& ctx, const Module& module);
 void check_super(RuleContext& ctx, const Module& module);
 void check_patched_signatures(RuleContext& ctx, const Module& module);
+void check_returns(RuleContext& ctx, const Module& module);
 void check_state(RuleContext& ctx, const Module& module);
+void check_identity(RuleContext& ctx, const Module& module);
 
 void check_packaging(RuleContext& ctx);
 
