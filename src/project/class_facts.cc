@@ -44,7 +44,7 @@ class FactsBuilder {
     std::string_view name = attribute.child(Field::k_attribute).text();
     if (name == "__dict__") out_.dynamic = true;
     Node place = attribute;
-    while (place.parent().is_any(Kind::k_tuple_pattern, Kind::k_pattern_list, Kind::k_list_pattern, Kind::k_list_splat_pattern)) {
+    while (place.parent().is_any(Kind::k_tuple_pattern, Kind::k_pattern_list, Kind::k_list_pattern, Kind::k_list_splat_pattern, Kind::k_list_splat)) {
       place = place.parent();
     }
     Node holder = place.parent();

@@ -120,7 +120,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 bool is_store_target(Node attribute) {
   Node n = attribute, p = n.parent();
-  while (p.is_any(Kind::k_pattern_list, Kind::k_tuple_pattern, Kind::k_list_pattern, Kind::k_list_splat_pattern)) n = p, p = p.parent();
+  while (p.is_any(Kind::k_pattern_list, Kind::k_tuple_pattern, Kind::k_list_pattern, Kind::k_list_splat_pattern, Kind::k_list_splat)) n = p, p = p.parent();
   if (n.field() == Field::k_left && p.is_any(Kind::k_assignment, Kind::k_for_statement, Kind::k_for_in_clause)) return true;
   return p.is_any(Kind::k_delete_statement, Kind::k_as_pattern_target);
 }
@@ -157,7 +157,7 @@ bool asked_before(const Module& module, Node attribute) {
     for (std::string_view word : {"version", "Version", "VERSION"}) {
       if (text.find(word) != std::string_view::npos) return true;
     }
-    if (mentions(text, "hasattr", name) || mentions(text, "getattr", name) || mentions(text, "isinstance", object) ||
+    if (mentions(text, "hasattr", name) || mentions(text, "getattr", name) || mentions(text, "getattr", object) || mentions(text, "isinstance", object) ||
         mentions(text, "issubclass", object) || mentions(text, "type(", object) || mentions(text, "__class__", object)) {
       return true;
     }

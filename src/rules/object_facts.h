@@ -10,7 +10,7 @@ namespace assay {
 
 enum class Lack : uint8_t {
   kNo,      // it may have it
-  kLikely,  // code sets such an attribute on objects of a class that is not known, but other classes explain that
+  kLikely,  // code sets such an attribute on objects whose class is not known, but other classes explain that
   kCertain,
 };
 

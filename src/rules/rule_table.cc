@@ -56,7 +56,9 @@ constexpr std::array kRules = std::to_array<RuleInfo>({
     {"uninitialised-state", kE, "an attribute is read that no constructor on this path sets", kSource},
     {"removed-attribute", kE, "an attribute is read that the target's class no longer has", kSource},
     {"missing-member", kE, "a class that replaces another lacks what its users read", kSource},
-    {"class-identity", kW, "isinstance or == against what is no class, or no longer the class used", kSource},
+    {"class-identity", kE, "isinstance against what is no class, or no longer the class used", kSource},
+    {"constant-condition", kW, "a condition that always has the same answer", kSource},
+    {"guard-not-reused", kW, "an attribute is read again without the guard that its first use has", kSource},
     // Patches
     {"patch-target-missing", kE, "a patch replaces something that the target does not have", kSource},
     {"patched-signature", kE, "a replacement cannot take the calls of what it replaces", kSignature},

@@ -54,12 +54,43 @@ void report_lack(RuleContext& ctx, const Module& module, Node n, const Lacking& 
                 "; no class of its method resolution order defines '" + std::string(name) + "', and no code sets it";
   if (lack.certainty == Lack::kLikely && f->level == Level::kError) {
     f->level = Level::kWarning;
-    f->limits.push_back("code sets '" + std::string(name) + "' on objects whose class could not be told; other classes have it");
+    f->limits.push_back("'" + std::string(name) + "' may be set on objects of the class by code that could not be followed");
   }
   f->expected = "an attribute that the class has";
   relate(*f, *info.ref.module, info.facts->definition, info.name, "the class of '" + object + "'");
   f->group = "missing-attribute:" + symbol;
   if (std::string close = closest_member(ctx, lack.cls, name); !close.empty()) f->fix = "the class has '" + close + "'";
+}
+
+// The function takes its object under another name than self: perhaps a plain function that stands in a class.
+bool of_unusual_self(const Module& module, Node object) {
+  while (object.is(Kind::k_attribute)) object = object.child(Field::k_object);
+  Node function = enclosing_function(module.scopes(), object);
+  return object.is(Kind::k_identifier) && object.text() != "self" && object.text() != "cls" && first_parameter(function) == object.text() &&
+         enclosing_class(module.scopes(), function) && function.child(Field::k_parameters).first_child().is(Kind::k_identifier);
+}
+
+// Modules of torch are given attributes by libraries that no tree shows: what certainly fails are calls, and what an object
+// reads of itself.
+bool perhaps_given_by_library(RuleContext& ctx, Node n, ClassRef cls) {
+  bool called = n.field() == Field::k_function && n.parent().is(Kind::k_call);
+  return !called && n.child(Field::k_object).text() != "self" && ctx.sem.class_info(cls).derives_from("torch.nn.Module");
+}
+
+// The annotation of a parameter is wrong where most of what is read of it is nothing that the class has.
+bool annotation_is_doubtful(RuleContext& ctx, const Module& module, Node object, ClassRef cls) {
+  if (object.text() == "self") return false;
+  Node function = enclosing_function(module.scopes(), object);
+  Node area = object.is(Kind::k_attribute) ? enclosing_class(module.scopes(), object) : function;
+  if (!area) return false;
+  std::set<std::string_view> present, absent;
+  for (Node n : area.descendants()) {
+    if (!n.is(Kind::k_attribute) || n.child(Field::k_object).text() != object.text()) continue;
+    std::string_view name = n.child(Field::k_attribute).text();
+    bool lacks = ctx.sem.instance_member(cls, name).presence == Presence::kNo;
+    (lacks ? absent : present).insert(name);
+  }
+  return absent.size() >= 2 && absent.size() >= present.size();
 }
 
 void check_read(RuleContext& ctx, const Module& module, Node n, const Frame* frame) {
@@ -69,7 +100,9 @@ void check_read(RuleContext& ctx, const Module& module, Node n, const Frame* fra
   Values values = ctx.sem.infer(module, object, frame);
   Lacking lack;
   if (!all_lack(ctx, values, n.child(Field::k_attribute).text(), lack)) return;
-  if (asked_before(module, n)) return;
+  if (asked_before(module, n) || of_unusual_self(module, object)) return;
+  if (annotation_is_doubtful(ctx, module, object, lack.cls)) return;
+  if (perhaps_given_by_library(ctx, n, lack.cls)) lack.certainty = std::min(lack.certainty, Lack::kLikely);
   report_lack(ctx, module, n, lack);
 }
 
