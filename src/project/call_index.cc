@@ -56,10 +56,17 @@ std::vector<std::string> CallIndex::names_of_plugin() const {
       if (b.kind == BindingKind::kAssign && in_class) add(b.name);
     }
     for (Node n : module.root().descendants()) {
-      if (!n.is(Kind::k_assignment)) continue;
-      Node left = n.child(Field::k_left);
-      if (left.is(Kind::k_attribute)) add(left.child(Field::k_attribute).text());
+      if (n.is(Kind::k_assignment)) {
+        Node left = n.child(Field::k_left);
+        if (left.is(Kind::k_attribute)) add(left.child(Field::k_attribute).text());
+      } else if (n.is(Kind::k_call) && n.child(Field::k_function).text() == "setattr") {
+        std::string name;
+        if (string_value(n.child(Field::k_arguments).child_at(1), name)) add(name);
+      }
     }
+  }
+  if (more_) {
+    for (const std::string& name : more_()) add(name);
   }
   return {names.begin(), names.end()};
 }

@@ -50,7 +50,9 @@ MethodDef from_member(RuleContext& ctx, ClassRef cls, std::string_view name, con
   return out.signature.incomplete ? MethodDef() : out;
 }
 
+// `(self, *args, **kwargs)` leaves what is passed to each class.
 bool explicitly_takes(const Signature& signature, const CallShape& shape) {
+  if (signature.accepts_var_positional() && signature.accepts_var_keyword()) return false;
   for (std::string_view k : shape.keywords) {
     const Parameter* p = signature.find(k);
     if (!p || !p->takes_keyword()) return false;

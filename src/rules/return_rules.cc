@@ -1,4 +1,6 @@
 // return-arity, override-return, implicit-none-return.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "rules/replaced_functions.h"
@@ -81,9 +83,9 @@ void check_tuple_arguments(RuleContext& ctx, const Module& module, Node call) {
     if (!wanted) continue;
     auto given = tuple_arity(ctx, module, value);
     if (!given || *given == *wanted) continue;
-    Finding* finding = report(ctx, "return-arity", module, value, callee.name,
-                              "'" + std::string(value.text().substr(0, 60)) + "' is a tuple of " + std::to_string(*given) + ", and '" +
-                                  std::string(p->name) + "' of " + callee.name + " is one of " + std::to_string(*wanted));
+    std::string message = fmt::format("'{}' is a tuple of {}, and '{}' of {} is one of {}", value.text().substr(0, 60), *given, p->name,
+                                      callee.name, *wanted);
+    Finding* finding = report(ctx, "return-arity", module, value, callee.name, message);
     if (!finding) return;
     finding->expected = std::string(p->annotation.text());
     finding->observed = std::string(value.text().substr(0, 120)) + ": a tuple of " + std::to_string(*given);
