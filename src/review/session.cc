@@ -73,6 +73,8 @@ Expected<std::unique_ptr<Session>> Session::open(const RunOptions& options, cons
   s->find_platform_class();
   s->semantics_ = s->new_semantics();
   s->find_reach(options);
+  s->find_patched();
+  s->find_patches();
   s->definitions_ = std::make_unique<DefinitionIndex>(*s->project_, *s->target_, s->threads_);
   return s;
 }
@@ -152,6 +154,13 @@ void Session::find_platform_class() {
   if (platform_.empty()) platform_ = semantics_->describe(platforms.list[0]);
 }
 
+// What the plugin's reached code assigns to foreign modules and classes exists from then on.
+void Session::find_patches() {
+  found_patches_ = assay::find_patches(*semantics_, *plugin_, modules_);
+  patches_ = collect_patches(*semantics_, found_patches_, [this](const PatchSite& site) { return reach_.reached(*site.module); });
+  semantics_ = new_semantics();
+}
+
 void Session::find_reach(const RunOptions& options) {
   bool overlaps = std::any_of(plugin_->packages.begin(), plugin_->packages.end(), [&](const std::string& p) {
     return std::find(target_->packages.begin(), target_->packages.end(), p) != target_->packages.end();
@@ -170,6 +179,13 @@ void Session::find_reach(const RunOptions& options) {
   } else {
     reach_ = Reachability::from_roots(*semantics_, *plugin_, roots);
   }
+}
+
+// What the plugin assigns in others' modules and classes exists there, where something reaches the assignment.
+void Session::find_patched() {
+  patch_sites_ = find_patches(*semantics_, *plugin_, modules_);
+  patches_ = collect_patches(*semantics_, patch_sites_, [this](const PatchSite& s) { return reach_.reached(*s.module); });
+  semantics_ = new_semantics();
 }
 
 void Session::choose_modules(const RunOptions& options) {

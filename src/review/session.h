@@ -12,6 +12,8 @@
 #include "review/run.h"
 #include "vllm/catalog.h"
 #include "vllm/entry_points.h"
+#include "vllm/patches.h"
+#include "vllm/patches.h"
 
 namespace assay {
 
@@ -24,6 +26,8 @@ class Session {
   const Catalog& catalog() const { return catalog_; }
   const Environment& environment() const { return environment_; }
   const PatchTable& patches() const { return patches_; }
+  const Patches& patch_sites() const { return patch_sites_; }
+  const Patches& found_patches() const { return found_patches_; }
   const SourceTree& plugin() const { return *plugin_; }
   const SourceTree& target() const { return *target_; }
   const Reachability& reach() const { return reach_; }
@@ -46,11 +50,15 @@ class Session {
   Expected<void> set_platform(const RunOptions& options);
   void find_platform_class();
   void find_reach(const RunOptions& options);
+  void find_patched();
+  void find_patches();
   void choose_modules(const RunOptions& options);
 
   Timers timers_;
   Catalog catalog_;
   Environment environment_;
+  Patches found_patches_;
+  Patches patch_sites_;
   PatchTable patches_;
   std::unique_ptr<Project> project_;
   const SourceTree* plugin_ = nullptr;
