@@ -336,7 +336,9 @@ Family logits_family() {
   f.smoke = {"indexer.logits seed=1", "indexer.logits lens=65,40,3 next=3,1,5 seed=2", "indexer.logits cache=paged lens=200,65,1 next=2,3,1 seed=3",
              "indexer.logits cache=paged block=16 type=bf16 ctx=2d lens=100,40 next=4,2 seed=4", "indexer.logits type=int8 cache=paged lens=70,33 next=2 seed=5",
              "indexer.logits fill=onehot type=bf16 lens=70,33 next=2 seed=6", "indexer.logits heads=4 dim=128 out=bf16 weights=bf16 lens=77 next=1 seed=7"};
-  f.plain = {"indexer.logits heads=64 fill=faint lens=300 next=1 seed=8", "indexer.logits heads=64 fill=level lens=300 next=1 seed=9", "indexer.logits heads=64 cache=paged fill=level lens=300 next=1 seed=10"};
+  f.plain = {"indexer.logits heads=64 fill=faint lens=300 next=1 seed=8", "indexer.logits heads=64 fill=level lens=300 next=1 seed=9", "indexer.logits heads=64 cache=paged fill=level lens=300 next=1 seed=10",
+             "indexer.logits lens=1 next=1 heads=64 fill=level seed=19",
+             "indexer.logits lens=1 next=1 heads=64 fill=level seed=29"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     for (const char* key : {"type", "cache", "ctx", "weights", "out"}) {

@@ -251,7 +251,15 @@ std::vector<Family> moe_families() {
                {"clamp-dropped", "clamp of the activation dropped"}};
   const std::string n = "quant.moe";
   f.smoke = {n + " seed=1", n + " bias=on topk=3 seed=2", n + " map=on seed=3", n + " weights=input seed=4", n + " inter=64 seed=5", n + " act=gelu-tanh seed=6", n + " act=swiglu-oai bias=on fill=wide dtype=f16 seed=7"};
-  f.plain = {n + " fill=level bias=on topk=2 hidden=256 inter=256 group=16 tokens=1 seed=8", n + " fill=level bias=on topk=4 map=on hidden=64 inter=64 tokens=1 seed=11", n + " act=swiglu-oai fill=level hidden=512 tokens=8 seed=10"};
+  f.plain = {n + " fill=level bias=on topk=2 hidden=256 inter=256 group=16 tokens=1 seed=8", n + " fill=level bias=on topk=4 map=on hidden=64 inter=64 tokens=1 seed=11", n + " act=swiglu-oai fill=level hidden=512 tokens=8 seed=10",
+             n + " fill=level tokens=1 hidden=2 inter=2 group=2 experts=2 topk=1 seed=42",
+             n + " fill=level tokens=1 hidden=2 inter=2 group=2 experts=2 topk=1 seed=98",
+             n + " fill=level tokens=1 hidden=2 inter=2 group=2 experts=2 topk=1 seed=24",
+             n + " fill=level tokens=1 hidden=2 inter=2 group=2 experts=2 topk=1 seed=87",
+             n + " fill=level tokens=1 hidden=2 inter=2 group=2 experts=2 topk=1 seed=5",
+             n + " fill=level tokens=1 hidden=16 inter=16 group=1 experts=3 topk=2 seed=4",
+             n + " fill=level tokens=1 hidden=2 inter=2 group=1 experts=2 topk=2 map=on act=swiglu-oai seed=0",
+             n + " fill=level tokens=1 hidden=2 inter=2 group=1 experts=2 topk=2 map=on act=swiglu-oai seed=1"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16"}));

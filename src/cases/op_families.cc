@@ -135,7 +135,9 @@ Family norm_family() {
                {"residual-old", "residual not updated"}, {"epsilon-dropped", "epsilon dropped"}, {"residual-dropped", "residual not added"}};
   const std::string n = "ops.rmsnorm";
   f.smoke = {n + " seed=1", n + " fill=tiny seed=2", n + " residual=on seed=3", n + " weight=plus-one dtype=f32 seed=4", n + " fill=tiny residual=on dtype=f16 seed=5"};
-  f.plain = {n + " fill=level dim=4096 seed=6", n + " fill=level residual=on dim=4096 seed=7", n + " fill=level dim=4096 dtype=f32 seed=8"};
+  f.plain = {n + " fill=level dim=4096 seed=6", n + " fill=level residual=on dim=4096 seed=7", n + " fill=level dim=4096 dtype=f32 seed=8",
+             n + " rows=1 dim=65 fill=level seed=51",
+             n + " rows=1 dim=65 fill=level seed=7"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));
@@ -242,7 +244,8 @@ Family rotary_family() {
                {"cos-sin-swapped", "cosine and sine swapped"}, {"last-head", "last head not turned"}, {"tail", "last pair half turned"}};
   const std::string n = "ops.rotary";
   f.smoke = {n + " seed=1", n + " style=pairs seed=2", n + " rot=32 dim=96 dtype=f32 seed=3"};
-  f.plain = {n + " fill=level seed=4", n + " fill=level rot=32 seed=5"};
+  f.plain = {n + " fill=level seed=4", n + " fill=level rot=32 seed=5",
+             n + " tokens=1 heads=1 dim=2 seed=1"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));
@@ -347,7 +350,11 @@ Family act_family() {
                {"clamp-dropped", "clamp dropped"}, {"alpha", "factor 1.702 dropped"}, {"add-one", "up used for up + 1"}};
   const std::string n = "ops.activation";
   f.smoke = {n + " seed=1", n + " act=gelu dtype=f32 seed=2", n + " act=gelu-tanh dtype=f32 seed=3", n + " act=swiglu-oai fill=wide seed=4"};
-  f.plain = {n + " act=gelu dtype=f32 seed=5", n + " act=swiglu-oai seed=6", n + " act=swiglu-oai fill=level seed=7"};
+  f.plain = {n + " act=gelu dtype=f32 seed=5", n + " act=swiglu-oai seed=6", n + " act=swiglu-oai fill=level seed=7",
+             n + " rows=1 dim=1 act=swiglu-oai seed=15",
+             n + " rows=1 dim=1 act=swiglu-oai fill=wide seed=5",
+             n + " rows=1 dim=1 seed=55",
+             n + " rows=1 dim=1 seed=147"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));
@@ -472,7 +479,12 @@ Family router_family() {
                {"scale-dropped", "routed scale dropped"}, {"last-expert", "last expert never chosen"}, {"duplicate-id", "one expert twice"}, {"sum-without-first", "first weight left out of the sum"}};
   const std::string n = "ops.router";
   f.smoke = {n + " seed=1", n + " score=sigmoid bias=on scale=2.5 seed=2", n + " renormalise=off seed=3", n + " experts=8 topk=8 seed=4"};
-  f.plain = {n + " tokens=1 experts=64 topk=60 seed=5", n + " tokens=1 experts=256 topk=8 scale=1.004 seed=6", n + " tokens=1 experts=256 topk=250 bias=on seed=7", n + " tokens=1 experts=8 topk=2 bias=on seed=8", n + " experts=64 tokens=1 seed=9"};
+  f.plain = {n + " tokens=1 experts=64 topk=60 seed=5", n + " tokens=1 experts=256 topk=8 scale=1.004 seed=6", n + " tokens=1 experts=256 topk=250 bias=on seed=7", n + " tokens=1 experts=8 topk=2 bias=on seed=8", n + " experts=64 tokens=1 seed=9",
+             n + " tokens=1 experts=2 topk=2 bias=on seed=15",
+             n + " tokens=1 experts=2 topk=2 bias=on seed=67",
+             n + " tokens=1 experts=2 topk=2 bias=on seed=11",
+             n + " tokens=1 experts=2 topk=2 bias=on seed=8",
+             n + " tokens=1 experts=8 topk=1 seed=12"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "score", d.pick({"softmax", "sigmoid"}));

@@ -120,7 +120,11 @@ Family w8a8_family() {
                {"scale-high", "scale 1 % high"}, {"azp-first", "zero point of the first token for all"}, {"bias-twice", "bias added by two shards"}};
   const std::string n = "quant.w8a8";
   f.smoke = {n + " seed=1", n + " activation=static seed=2", n + " out=f32 k=200 seed=3", n + " zeros=sym m=1 seed=4"};
-  f.plain = {n + " m=2 k=4100 n=16 fill=level seed=5", n + " m=1 k=16390 n=1 fill=level seed=6", n + " m=1 k=4096 n=1 fill=level seed=9"};
+  f.plain = {n + " m=2 k=4100 n=16 fill=level seed=5", n + " m=1 k=16390 n=1 fill=level seed=6", n + " m=1 k=4096 n=1 fill=level seed=9",
+             n + " m=2 k=96 n=1 bias=off seed=24",
+             n + " m=2 k=64 n=1 fill=level seed=8",
+             n + " m=2 k=64 n=1 fill=level seed=104",
+             n + " m=2 k=64 n=1 fill=level seed=0"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     set_key(c, "out", d.pick({"bf16", "f16", "f32"}));
@@ -241,7 +245,9 @@ Family fp8_family() {
                {"floor-blocks", "number of N blocks rounded down"}, {"row-mix", "first token's scales for all"}, {"scale-high", "scale 1 % high"}, {"activation-scale-dropped", "activation scale dropped"}};
   const std::string n = "quant.fp8block";
   f.smoke = {n + " block=32 seed=1", n + " seed=2", n + " scales=ue8m0 block=16 m=3 seed=3"};
-  f.plain = {n + " m=4 k=2000 n=16 fill=level block=8 seed=4", n + " m=1 k=16388 n=4 fill=level block=128 seed=5"};
+  f.plain = {n + " m=4 k=2000 n=16 fill=level block=8 seed=4", n + " m=1 k=16388 n=4 fill=level block=128 seed=5",
+             n + " m=1 k=130 n=1 fill=level seed=10",
+             n + " m=1 k=130 n=20 block=16 fill=level seed=0"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     set_key(c, "scales", d.pick({"f32", "ue8m0"}));

@@ -215,7 +215,13 @@ Family wna16_family() {
   f.smoke = {n + " fill=identity seed=1", n + " fill=identity format=gptq1 seed=2", n + " fill=identity format=awq seed=3", n + " fill=identity format=ct seed=4",
              n + " fill=identity zeros=sym seed=5", n + " fill=identity order=act seed=6", n + " bias=on seed=7", n + " m=16 k=256 n=32 seed=8", n + " fill=identity bits=8 format=ct seed=9",
              n + " m=8 k=152 n=16 seed=10", n + " dtype=f16 format=awq seed=11"};
-  f.plain = {n + " m=1 k=16384 n=8 group=32 fill=level bias=on seed=12", n + " m=2 k=4104 n=16 group=128 fill=level seed=13", n + " m=1 k=16384 n=8 group=32 format=gptq1 seed=14"};
+  f.plain = {n + " m=1 k=16384 n=8 group=32 fill=level bias=on seed=12", n + " m=2 k=4104 n=16 group=128 fill=level seed=13", n + " m=1 k=16384 n=8 group=32 format=gptq1 seed=14",
+             n + " m=1 k=520 n=8 group=128 fill=level bias=on seed=0",
+             n + " m=1 k=512 n=8 group=256 fill=level order=act seed=11",
+             n + " m=1 k=512 n=8 group=256 fill=level order=act seed=5",
+             n + " m=1 k=512 n=8 group=0 fill=level seed=0",
+             n + " m=1 k=512 n=8 group=0 fill=level seed=16",
+             n + " m=1 k=512 n=8 group=0 fill=level zeros=sym seed=136"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     set_key(c, "format", d.pick({"gptq1", "gptq2", "awq", "ct"}));
