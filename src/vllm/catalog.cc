@@ -91,7 +91,11 @@ Expected<PlatformFacts> load_platform(const Catalog& catalog, const std::string&
 
 void apply_platform(const Catalog& catalog, const PlatformFacts& platform, Environment& environment) {
   for (const auto& [name, value] : platform.truth) environment.platform_truth[name] = value;
-  environment.platform_variables.insert(catalog.platform_variables.begin(), catalog.platform_variables.end());
+  // By the dotted name, and by the name that modules import it under.
+  for (const std::string& variable : catalog.platform_variables) {
+    environment.platform_variables.insert(variable);
+    environment.platform_variables.insert(variable.substr(variable.rfind('.') + 1));
+  }
 }
 
 std::vector<Unknown> missing_extension_points(Semantics& semantics, const Catalog& catalog) {
