@@ -113,7 +113,7 @@ void Semantics::build_class(ClassInfo& info) {
     sequences.push_back(sequence);
     if (b.entry.external != "builtins.object") order.push_back(id_of(b.entry));
   }
-  auto merged = c3_linearize(self, sequences, order);
+  auto merged = c3_linearize(self, order, sequences);
   std::vector<MroEntry> mro;
   if (merged) {
     for (uint32_t id : *merged) mro.push_back(ids[id]);
