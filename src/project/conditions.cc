@@ -11,6 +11,13 @@ std::string_view last_part(std::string_view dotted) {
   return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
 }
 
+bool handles_imports_only(Node except_clause) {
+  std::vector<std::string> types = handled_types(except_clause);
+  return !types.empty() && std::all_of(types.begin(), types.end(), [](const std::string& t) {
+    return t == "ImportError" || t == "ModuleNotFoundError";
+  });
+}
+
 Truth both(Truth a, Truth b) {
   if (a == Truth::kNo || b == Truth::kNo) return Truth::kNo;
   return a == Truth::kYes && b == Truth::kYes ? Truth::kYes : Truth::kUnknown;
@@ -152,6 +159,52 @@ Truth Semantics::has_attribute(const Module& module, Node object, Node name_node
   return out;
 }
 
+// Whether an import in the try body certainly fails, or certainly none does. What is not ours may or may not be there.
+Truth Semantics::some_import_fails(const Module& module, Node try_statement) {
+  Truth out = Truth::kNo;
+  bool any = false;
+  for (Node n : try_statement.child(Field::k_body).descendants()) {
+    // Something else in the body may raise ImportError as well: a call that imports.
+    if (n.is(Kind::k_raise_statement)) return Truth::kUnknown;
+    if (!n.is_any(Kind::k_import_statement, Kind::k_import_from_statement)) continue;
+    any = true;
+    Truth t = import_fails(module, n);
+    if (t == Truth::kYes) return t;
+    if (t == Truth::kUnknown) out = t;
+  }
+  return any ? out : Truth::kUnknown;
+}
+
+Truth Semantics::import_fails(const Module& module, Node statement) {
+  auto module_fails = [&](const std::string& dotted) {
+    if (dotted.empty() || !project_.owns(dotted)) return Truth::kUnknown;
+    const Module* m = project_.find(dotted);
+    if (!m) return Truth::kYes;
+    // That it can be found does not say that its own imports work: a compiled or plugin module may raise.
+    return m->kind == ModuleKind::kSource && m->tree && m->tree->role == "target" ? Truth::kNo : Truth::kUnknown;
+  };
+  if (statement.is(Kind::k_import_statement)) {
+    Truth out = Truth::kNo;
+    for (Node n : statement.children()) {
+      if (n.field() != Field::k_name) continue;
+      Truth t = module_fails(dotted_text(n.is(Kind::k_aliased_import) ? n.child(Field::k_name) : n));
+      if (t != Truth::kNo && out != Truth::kYes) out = t;
+    }
+    return out;
+  }
+  std::string source = imported_module_name(module, statement.child(Field::k_module_name));
+  Truth out = module_fails(source);
+  const Module* from = out == Truth::kYes ? nullptr : project_.find_loaded(source);
+  if (!from) return out;
+  for (Node n : statement.children()) {
+    if (n.field() != Field::k_name) continue;
+    Presence p = module_member(*from, dotted_text(n.is(Kind::k_aliased_import) ? n.child(Field::k_name) : n)).presence;
+    if (p == Presence::kNo) return Truth::kYes;
+    if (p == Presence::kUnknown) out = Truth::kUnknown;
+  }
+  return out;
+}
+
 // current_platform.is_cuda() and the like, where the catalog or the user says what they are.
 Values Semantics::platform_call(Node call) {
   Node callee = call.child(Field::k_function);
@@ -169,9 +222,14 @@ bool Semantics::evaluate_guards(const Module& module, Node node, Truth& alive, b
   types_only = versions = false;
   for (const Guard& g : guards_of(node)) {
     if (g.kind == GuardKind::kHandler) {
-      if (alive == Truth::kYes) alive = Truth::kUnknown;
-      // A handler of import errors runs only where the import fails.
-      if (import_error_handler(g.node.parent(), true) == g.node) versions = true;
+      Truth fails = Truth::kUnknown;
+      // A handler of import errors alone runs only where one of the imports fails.
+      if (import_error_handler(g.node.parent(), true) == g.node) {
+        versions = true;
+        if (handles_imports_only(g.node)) fails = some_import_fails(module, g.node.parent());
+      }
+      if (fails == Truth::kNo) alive = Truth::kNo;
+      if (fails == Truth::kUnknown && alive == Truth::kYes) alive = Truth::kUnknown;
       continue;
     }
     if (g.kind != GuardKind::kCondition) continue;

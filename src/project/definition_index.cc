@@ -35,9 +35,7 @@ void DefinitionIndex::build() const {
   parallel_for(modules.size(), threads_, [&](size_t i) {
     const Module& m = *modules[i];
     if (m.kind != ModuleKind::kSource || m.name.empty() || m.entry->size > (4u << 20)) return;
-    auto blob = tree_.tree->read(*m.entry);
-    if (!blob) return;
-    std::string_view text = blob->view();
+    std::string_view text = project_.text(m);
     uint32_t line = 1;
     for (size_t at = 0; at < text.size(); ++line) {
       size_t end = text.find('\n', at);

@@ -50,7 +50,8 @@ struct Module {
 
  private:
   friend class Project;
-  std::once_flag loaded_;
+  std::once_flag read_, loaded_;
+  Blob text_;
   std::unique_ptr<SyntaxTree> syntax_;
   std::unique_ptr<ModuleScopes> scopes_;
 };

@@ -203,30 +203,36 @@ bool Project::owns(std::string_view dotted) const {
   return false;
 }
 
-void Project::parse(Module& module) const {
-  Blob blob;
-  if (module.kind == ModuleKind::kSource) {
-    auto skip = [&](std::string why) {
-      module.kind = ModuleKind::kSkipped;
-      module.skip_reason = std::move(why);
-    };
-    if (module.entry->size > options_.max_file_bytes) {
-      skip("larger than " + std::to_string(options_.max_file_bytes >> 20) + " MB");
-    } else if (auto read = module.tree->tree->read(*module.entry); !read) {
-      skip(read.error().message);
-    } else {
-      std::string_view text = read->view();
-      if (static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n')) > options_.max_file_lines) {
-        skip("more than " + std::to_string(options_.max_file_lines) + " lines");
-      } else {
-        blob = *read;
-        ++files_parsed_;
-        bytes_parsed_ += text.size();
-        module.mentions_type_checking = text.find("TYPE_CHECKING") != std::string_view::npos;
-      }
-    }
+void Project::read(Module& module) const {
+  if (module.kind != ModuleKind::kSource) return;
+  auto skip = [&](std::string why) {
+    module.kind = ModuleKind::kSkipped;
+    module.skip_reason = std::move(why);
+  };
+  if (module.entry->size > options_.max_file_bytes) return skip("larger than " + std::to_string(options_.max_file_bytes >> 20) + " MB");
+  auto blob = module.tree->tree->read(*module.entry);
+  if (!blob) return skip(blob.error().message);
+  std::string_view text = blob->view();
+  if (text.size() > options_.max_file_lines && static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n')) > options_.max_file_lines) {
+    return skip("more than " + std::to_string(options_.max_file_lines) + " lines");
   }
-  module.syntax_ = std::make_unique<SyntaxTree>(SyntaxTree::parse(std::move(blob)));
+  module.mentions_type_checking = text.find("TYPE_CHECKING") != std::string_view::npos;
+  module.text_ = std::move(*blob);
+}
+
+std::string_view Project::text(const Module& module) const {
+  auto& mutable_module = const_cast<Module&>(module);
+  std::call_once(mutable_module.read_, [&] { read(mutable_module); });
+  return module.text_.view();
+}
+
+void Project::parse(Module& module) const {
+  std::string_view bytes = text(module);
+  if (module.kind == ModuleKind::kSource) {
+    ++files_parsed_;
+    bytes_parsed_ += bytes.size();
+  }
+  module.syntax_ = std::make_unique<SyntaxTree>(SyntaxTree::parse(module.text_));
   module.scopes_ = std::make_unique<ModuleScopes>(*module.syntax_);
 }
 

@@ -35,6 +35,8 @@ class Project {
   // nullptr when no tree has it. `load` parses it (syntax() and scopes() are empty before).
   const Module* find(std::string_view dotted) const;
   const Module& load(const Module& module) const;
+  // The bytes of a source module, read once and kept; empty for what is skipped or no source.
+  std::string_view text(const Module& module) const;
   const Module* find_loaded(std::string_view dotted) const;
 
   // True if the top-level package of this name belongs to one of the trees: a module below it that cannot be found is
@@ -64,6 +66,7 @@ class Project {
  private:
   void index_tree(const SourceTree& tree);
   void add_module(const SourceTree& tree, const TreeEntry& entry, std::string dotted, ModuleKind kind, bool package);
+  void read(Module& module) const;
   void parse(Module& module) const;
 
   ProjectOptions options_;

@@ -150,6 +150,15 @@ class Walker {
     }
   }
 
+  // {"package.module": "plugin.module"}: a stand-in for a module that the target does not have is never asked for.
+  bool replaces_nothing(Node value) {
+    std::string key;
+    if (!value.parent().is(Kind::k_pair) || value.field() != Field::k_value) return false;
+    if (!string_value(value.parent().child(Field::k_key), key) || key.find('.') == std::string::npos) return false;
+    if (key.find_first_of(" :/") != std::string::npos || !sem_.project().owns(key)) return false;
+    return !sem_.project().find(key) && sem_.resolve_dotted(key).list.empty();
+  }
+
   // Whatever a reached module does later: imports inside its functions, class paths in its strings.
   void lazy_pass() {
     while (!lazy_.empty()) {
@@ -162,7 +171,7 @@ class Walker {
           std::string text;
           if (n.parent().is(Kind::k_expression_statement) || !string_value(n, text)) continue;
           if (text.find_first_of(" \n/") != std::string::npos) continue;
-          if (sem_.live(module, n) == Truth::kNo) continue;
+          if (sem_.live(module, n) == Truth::kNo || replaces_nothing(n)) continue;
           class_path(module, n, text, ReachState::kLazy);
         }
       }

@@ -186,6 +186,8 @@ class Semantics {
   Values builtin_call(std::string_view name, const Module& module, Node call, const Frame* frame);
   Values super_value(const Module& module, Node call, const Frame* frame);
   Values platform_call(Node call);
+  Truth some_import_fails(const Module& module, Node try_statement);
+  Truth import_fails(const Module& module, Node statement);
   Truth comparison(const Module& module, Node node, const Frame* frame);
   Truth has_attribute(const Module& module, Node object, Node name, const Frame* frame);
   std::vector<const Binding*> reaching(const Module& module, std::span<const Binding> all, Node use, bool same_scope, bool for_types);

@@ -95,7 +95,7 @@ bool lacks(RuleContext& ctx, const Value& v, std::string_view name, Missing& out
 }
 
 void check_attribute(RuleContext& ctx, const Module& module, Node n) {
-  if (is_store_or_delete(n)) return;
+  if (is_store_or_delete(n) || n.child(Field::k_attribute).text().substr(0, 2) == "__") return;
   Node object = n.child(Field::k_object);
   if (!object.is_any(Kind::k_identifier, Kind::k_attribute)) return;
   std::string_view name = n.child(Field::k_attribute).text();

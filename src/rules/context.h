@@ -13,6 +13,7 @@
 #include "rules/rule_table.h"
 #include "vllm/catalog.h"
 #include "vllm/entry_points.h"
+#include "vllm/patches.h"
 
 namespace assay {
 
@@ -21,6 +22,7 @@ struct PluginFacts {
   const Catalog* catalog = nullptr;
   const std::vector<EntryPoint>* entry_points = nullptr;
   const std::vector<const Module*>* modules = nullptr;  // its own, in order of their files
+  const Patches* patches = nullptr;                     // what it assigns in modules and classes of others
   const std::vector<Finding>* findings = nullptr;       // for project rules: what the module rules found
 };
 
@@ -35,6 +37,7 @@ struct RuleContext {
   std::vector<Unknown> unknown;
   Stats stats;
   PluginFacts facts = {};
+  std::map<std::pair<const Module*, NodeId>, bool> uncalled = {};  // what called_nowhere found out
 
   const Project& project() const { return sem.project(); }
 };
@@ -48,6 +51,8 @@ struct Exposure {
   std::string reason;  // for the finding's `limits`
 };
 Exposure exposure(RuleContext& ctx, const Module& module, Node node);
+// No text of the plugin or the target names the function around the place: it can't be called.
+bool called_nowhere(RuleContext& ctx, const Module& module, Node node);
 
 // Adds a finding of the rule at the place; its level is lowered to a note where nothing can reach the place. Returns
 // nullptr for a place that is dead on this platform (nothing is reported there).
