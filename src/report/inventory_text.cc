@@ -55,7 +55,8 @@ std::string files_block(const Report& report, const Paint& paint) {
 std::string inventory_text(const Report& report, const Paint& paint) {
   std::string out;
   for (const auto& [kind, rows] : rows_by_kind(report)) out += kind_block(kind, rows, paint) + "\n";
-  if (report.inventory.empty()) out += "No registration was found.\n\n";
+  if (report.inventory.empty()) out += "No registration was found.\n";
+  if (report.inventory.empty() && !report.files.empty()) out += "\n";
   if (!report.files.empty()) out += files_block(report, paint);
   return out;
 }

@@ -38,9 +38,14 @@ std::string tree_label(const Report& report, std::string_view tree) {
 }
 
 std::string subject(const Report& report) {
-  std::string out = tree_label(report, "plugin");
-  if (input_of(report, "target") != nullptr) out += " against " + tree_label(report, "target");
-  if (input_of(report, "base") != nullptr) out += ", base " + tree_label(report, "base");
+  auto label = [&](std::string_view role) {
+    const InputInfo* input = input_of(report, role);
+    return input != nullptr && input->name.empty() && !input->spec.empty() ? input->spec
+                                                                           : tree_label(report, role);
+  };
+  std::string out = label("plugin");
+  if (input_of(report, "target") != nullptr) out += " against " + label("target");
+  if (input_of(report, "base") != nullptr) out += ", base " + label("base");
   return out;
 }
 

@@ -19,7 +19,7 @@ std::string plural(size_t count, std::string_view noun);
 // "vllm 0.26.0" of the input that this tree is; the tree's own name where nothing is known of it.
 std::string tree_label(const Report& report, std::string_view tree);
 
-// "demo 1.0 against vllm 0.26.0"
+// "demo 1.0 against vllm 0.26.0"; an input without a known name is called what the user called it
 std::string subject(const Report& report);
 
 // A report for people shows what stands open: nothing fixed or suppressed, and of a comparison only what is

@@ -172,6 +172,16 @@ TEST(Writers, NothingFound) {
             "Not analysed: nothing was left out\n0 errors, 0 warnings, 0 notes; 0 files parsed\n");
 }
 
+TEST(Writers, AnInputWithoutANameIsCalledAsTheUserCalledIt) {
+  Report r;
+  r.command = "inventory";
+  r.inputs = {{"plugin", "", "./demo@v1", "revision", "", "abc", ""},
+              {"target", "", "../vllm", "directory", "", "", ""}};
+  EXPECT_EQ(write_full(r, {}),
+            "No registration was found.\n\nNot analysed: nothing was left out\n\n./demo@v1 against ../vllm\n"
+            "0 registrations in 0 files; 0 files parsed\n");
+}
+
 TEST(Writers, AnIncompleteRunSaysSo) {
   Report r;
   r.command = "check";
@@ -191,7 +201,7 @@ TEST(Writers, Statistics) {
   r.stats.cache_hits = 5;
   r.stats.seconds = {{"read", 0.0123}, {"bind", 12.5}};
   r.stats.findings_per_rule = {{"missing-symbol", 12}};
-  r.stats.seconds_per_rule = {{"missing-symbol", 0.25}, {"return-arity", 0.5}};
+  r.stats.seconds_per_rule = {{"calls", 0.25}, {"imports", 0.5}};
   expect_golden("stats.concise", write_concise(r, {.colour = false, .stats = true}));
 }
 
