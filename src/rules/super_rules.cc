@@ -6,15 +6,15 @@
 namespace assay {
 namespace {
 
-struct Place {
+struct SuperPlace {
   Node call;      // super(…)
   Node function;  // the innermost function around it
   Node owner;     // the class whose method that is; null if it is no method
 };
 
 // Functions nested in a method see the method's __class__ cell, and their own first argument.
-Place place_of(const Module& module, Node call) {
-  Place p{call, enclosing_function(module.scopes(), call), {}};
+SuperPlace place_of(const Module& module, Node call) {
+  SuperPlace p{call, enclosing_function(module.scopes(), call), {}};
   Node outer = p.function;
   while (outer && enclosing_function(module.scopes(), outer)) outer = enclosing_function(module.scopes(), outer);
   if (!outer) return p;
@@ -37,7 +37,7 @@ bool is_builtin_super(RuleContext& ctx, const Module& module, Node callee) {
   return one && one->kind == ValueKind::kExternal && one->text == "builtins.super";
 }
 
-void check_without_arguments(RuleContext& ctx, const Module& module, const Place& p) {
+void check_without_arguments(RuleContext& ctx, const Module& module, const SuperPlace& p) {
   if (!p.function) return;
   if (p.owner) {
     if (!has_decorator(p.function, "staticmethod") || takes_self(p.function)) return;
@@ -61,7 +61,7 @@ void check_without_arguments(RuleContext& ctx, const Module& module, const Place
 }
 
 // super(X, self): X must stand in the order of the class around it.
-void check_named_class(RuleContext& ctx, const Module& module, const Place& p, Node named) {
+void check_named_class(RuleContext& ctx, const Module& module, const SuperPlace& p, Node named) {
   if (!p.owner || !p.function || takes_self(p.function) == false) return;
   Node object = p.call.child(Field::k_arguments).child_at(1);
   if (object.text() != first_parameter(p.function)) return;
@@ -92,7 +92,7 @@ void check_named_class(RuleContext& ctx, const Module& module, const Place& p, N
 }
 
 // super().name(…) against what comes next in the order.
-void check_call(RuleContext& ctx, const Module& module, const Place& p) {
+void check_call(RuleContext& ctx, const Module& module, const SuperPlace& p) {
   Node attribute = p.call.parent();
   if (!attribute.is(Kind::k_attribute) || p.call.field() != Field::k_object || !p.owner) return;
   Node call = attribute.parent();
@@ -116,7 +116,7 @@ void check_call(RuleContext& ctx, const Module& module, const Place& p) {
 }
 
 // super().name where no base has it.
-void check_member(RuleContext& ctx, const Module& module, const Place& p) {
+void check_member(RuleContext& ctx, const Module& module, const SuperPlace& p) {
   Node attribute = p.call.parent();
   if (!attribute.is(Kind::k_attribute) || p.call.field() != Field::k_object || !p.owner) return;
   ClassRef cls{&module, p.owner.id()};
@@ -157,7 +157,7 @@ void check_super(RuleContext& ctx, const Module& module) {
     if (!n.is(Kind::k_call)) continue;
     Node callee = n.child(Field::k_function);
     if (!callee.is(Kind::k_identifier) || callee.text() != "super" || !is_builtin_super(ctx, module, callee)) continue;
-    Place p = place_of(module, n);
+    SuperPlace p = place_of(module, n);
     Node first = n.child(Field::k_arguments).first_child();
     if (first) {
       check_named_class(ctx, module, p, first);
