@@ -21,7 +21,7 @@ void add_stats(Stats& to, const Stats& from) {
 
 RuleContext context_of(const Session& session, Semantics& semantics) {
   return {semantics, session.plugin(), session.target(), session.reach(), session.definitions(), {}, {}, {},
-          {&session.catalog(), &session.entry_points(), &session.modules(), nullptr}};
+          {&session.catalog(), &session.entry_points(), &session.modules(), &session.found_patches(), nullptr}};
 }
 
 // What a rule found goes into the report.

@@ -73,7 +73,6 @@ Expected<std::unique_ptr<Session>> Session::open(const RunOptions& options, cons
   s->find_platform_class();
   s->semantics_ = s->new_semantics();
   s->find_reach(options);
-  s->find_patched();
   s->find_patches();
   s->definitions_ = std::make_unique<DefinitionIndex>(*s->project_, *s->target_, s->threads_);
   return s;
@@ -179,13 +178,6 @@ void Session::find_reach(const RunOptions& options) {
   } else {
     reach_ = Reachability::from_roots(*semantics_, *plugin_, roots);
   }
-}
-
-// What the plugin assigns in others' modules and classes exists there, where something reaches the assignment.
-void Session::find_patched() {
-  patch_sites_ = find_patches(*semantics_, *plugin_, modules_);
-  patches_ = collect_patches(*semantics_, patch_sites_, [this](const PatchSite& s) { return reach_.reached(*s.module); });
-  semantics_ = new_semantics();
 }
 
 void Session::choose_modules(const RunOptions& options) {

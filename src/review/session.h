@@ -13,7 +13,6 @@
 #include "vllm/catalog.h"
 #include "vllm/entry_points.h"
 #include "vllm/patches.h"
-#include "vllm/patches.h"
 
 namespace assay {
 
@@ -26,7 +25,6 @@ class Session {
   const Catalog& catalog() const { return catalog_; }
   const Environment& environment() const { return environment_; }
   const PatchTable& patches() const { return patches_; }
-  const Patches& patch_sites() const { return patch_sites_; }
   const Patches& found_patches() const { return found_patches_; }
   const SourceTree& plugin() const { return *plugin_; }
   const SourceTree& target() const { return *target_; }
@@ -50,7 +48,6 @@ class Session {
   Expected<void> set_platform(const RunOptions& options);
   void find_platform_class();
   void find_reach(const RunOptions& options);
-  void find_patched();
   void find_patches();
   void choose_modules(const RunOptions& options);
 
@@ -58,7 +55,6 @@ class Session {
   Catalog catalog_;
   Environment environment_;
   Patches found_patches_;
-  Patches patch_sites_;
   PatchTable patches_;
   std::unique_ptr<Project> project_;
   const SourceTree* plugin_ = nullptr;
