@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <unordered_map>
 
+#include "python/bracket_fault.h"
 #include "python/splat_repair.h"
 
 extern "C" const TSLanguage* tree_sitter_python();
@@ -80,6 +82,7 @@ class TreeBuilder {
     if (tree) {
       out_.nodes_.reserve(text.size() / 4 + 16);
       walk(ts_tree_root_node(tree));
+      refine_errors(text);
       repair_splats(out_.nodes_);
       restore_stars(out_.nodes_, text, stars);
       out_.nodes_.shrink_to_fit();
@@ -123,6 +126,37 @@ class TreeBuilder {
   void add_error(TSNode node, std::string message) {
     uint32_t byte = ts_node_start_byte(node);
     out_.errors_.push_back({out_.line_of(byte), out_.column_of(byte), std::move(message)});
+    error_ends_.push_back(ts_node_end_byte(node));
+    error_starts_.push_back(byte);
+  }
+
+  // A region starts wherever the parser lost its way, often far above the fault: of regions around other errors, or
+  // around a bracket without a partner, only what lies in them is kept.
+  void refine_errors(std::string_view text) {
+    if (out_.errors_.empty()) return;
+    if (size_t nul = text.find('\0'); nul != std::string_view::npos) {
+      auto byte = static_cast<uint32_t>(nul);
+      out_.errors_ = {{out_.line_of(byte), out_.column_of(byte), "source code cannot contain null bytes"}};
+      return;
+    }
+    std::optional<BracketFault> fault = find_bracket_fault(text);
+    uint32_t fault_line = fault ? out_.line_of(fault->byte) : 0;
+    std::vector<SyntaxError> kept;
+    bool named = false;
+    for (size_t i = 0; i < out_.errors_.size(); ++i) {
+      SyntaxError& error = out_.errors_[i];
+      bool has_next = i + 1 < out_.errors_.size();
+      bool around = has_next && error_starts_[i + 1] < error_ends_[i] && error_ends_[i + 1] <= error_ends_[i] &&
+                    out_.errors_[i + 1].line > error.line + 2;
+      bool around_fault = fault && error_starts_[i] < fault->byte && fault->byte <= error_ends_[i];
+      named |= fault && error.line == fault_line;
+      if (!around && (!around_fault || error.line == fault_line)) kept.push_back(std::move(error));
+    }
+    if (fault && !named) kept.push_back({fault_line, out_.column_of(fault->byte), "invalid syntax: " + fault->message});
+    std::stable_sort(kept.begin(), kept.end(), [](const SyntaxError& a, const SyntaxError& b) {
+      return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+    });
+    out_.errors_ = std::move(kept);
   }
 
   // Iterative preorder walk: nesting depth costs heap, never stack.
@@ -205,6 +239,7 @@ class TreeBuilder {
   void close(NodeId id) { out_.nodes_[id].subtree_end = static_cast<uint32_t>(out_.nodes_.size()); }
 
   SyntaxTree& out_;
+  std::vector<uint32_t> error_starts_, error_ends_;  // bytes, beside out_.errors_
 };
 
 SyntaxTree SyntaxTree::parse(Blob source) {

@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "python/syntax_check_parts.h"
 
 namespace assay::syntax_check {
@@ -17,9 +15,14 @@ class LayoutChecker {
       : tree_(tree), source_(tree.source()), errors_(errors) {}
 
   void run() {
+    bool after_block = false;
     for (Node statement : tree_.root().children()) {
       Indent indent;
-      if (begins_line(statement, indent) && indent != Indent()) errors_.add(statement, "unexpected indent");
+      if (begins_line(statement, indent) && indent != Indent()) {
+        errors_.add(statement, after_block ? "unindent does not match any outer indentation level"
+                                           : "unexpected indent");
+      }
+      after_block = ends_with_block(statement);
     }
     for (Node node : tree_.root().descendants()) {
       switch (node.kind()) {
@@ -43,6 +46,16 @@ class LayoutChecker {
   }
 
  private:
+  static bool ends_with_block(Node statement) {
+    Node last;
+    for (Node child : statement.children()) last = child;
+    if (last.is_any(Kind::k_else_clause, Kind::k_elif_clause, Kind::k_except_clause, Kind::k_finally_clause,
+                    Kind::k_function_definition, Kind::k_class_definition)) {
+      for (Node child : last.children()) last = child;
+    }
+    return last.is(Kind::k_block);
+  }
+
   // Whether only blanks stand before the node on its line, and that line starts a logical line.
   bool begins_line(Node node, Indent& indent) const {
     uint32_t begin = node.start();
@@ -146,10 +159,6 @@ size_t first_invalid_utf8(std::string_view text) {
 void check_bytes(const SyntaxTree& tree, ErrorList& errors) {
   std::string_view source = tree.source();
   if (source.empty()) return;
-  if (const void* nul = std::memchr(source.data(), '\0', source.size())) {
-    errors.add(static_cast<uint32_t>(static_cast<const char*>(nul) - source.data()),
-               "source code cannot contain null bytes");
-  }
   size_t invalid = first_invalid_utf8(source);
   if (invalid < source.size() && !declares_encoding(tree)) {
     errors.add(static_cast<uint32_t>(invalid), "the file is not UTF-8 and declares no encoding");

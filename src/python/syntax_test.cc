@@ -93,5 +93,38 @@ TEST(Syntax, OtherErrorsStay) {
   EXPECT_FALSE(parse("def f(:\n  return a, *(b)\n").errors().empty());
 }
 
+// A module with other code around the fault; gives the line of the first error, counted from the fault's
+// first line.
+int first_error_line(const std::string& fault) {
+  std::string around;
+  for (int i = 0; i < 20; ++i)
+    around += "class A:\n    def m(self, a, b=1):\n        return self.x(a, b)\n\n";
+  SyntaxTree tree = parse(around + fault + "\n\n" + around);
+  return tree.errors().empty() ? -1 : static_cast<int>(tree.errors()[0].line) - 80;
+}
+
+std::string call_over_lines(const std::string& line30) {
+  std::string out = "def g():\n    y = f(\n";
+  for (int i = 3; i < 60; ++i)
+    out += "        " + (i == 30 ? line30 : "a" + std::to_string(i) + "=1") + ",\n";
+  return out + "    )\n    return y\n";
+}
+
+TEST(Syntax, ErrorsStandWhereTheFaultIs) {
+  EXPECT_EQ(first_error_line("f(\"a\": \"b\", c)\n"), 1);
+  EXPECT_EQ(first_error_line(call_over_lines("\"a\": \"b\"")), 30);
+  EXPECT_EQ(first_error_line(call_over_lines("b c")), 30);
+  EXPECT_EQ(first_error_line(call_over_lines("b=1 c=2")), 30);
+  EXPECT_EQ(first_error_line(call_over_lines("b=[1")), 31);  // `[1, a31=1`
+  EXPECT_EQ(first_error_line(call_over_lines("b=1]")), 30);
+  EXPECT_EQ(first_error_line("def g():\n    a = 1\n    x = f(a,\n        b\n    y = 1\n    return y\n"), 3);
+  EXPECT_EQ(first_error_line("x = {\n    'a': 1,\n    'b' 2,\n}\n"), 3);
+  EXPECT_EQ(first_error_line("def g():\n    a = 1\n    b = \"abc\n    return a\n"), 3);
+  EXPECT_EQ(first_error_line("def g():\n    a = 1\n    if a\n        b\n"), 3);
+  EXPECT_EQ(first_error_line("def g():\n    a = 1\n    print \"x\"\n"), 3);
+  EXPECT_EQ(first_error_line("try:\n  a\nfinally:\n  b\nexcept E as e, F:\n  c\n"), 5);
+  EXPECT_EQ(first_error_line("x = 1\n"), -1);
+}
+
 }  // namespace
 }  // namespace assay
