@@ -2,6 +2,7 @@
 // the bytes of every file in one pass, without parsing; made on first use.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -28,9 +29,12 @@ struct IndexedDefinition {
 
 class CallIndex {
  public:
-  CallIndex(const Project& project, int threads) : project_(project), threads_(threads) {}
+  // `more` gives further names to look for; it is asked when the index is made.
+  CallIndex(const Project& project, int threads, std::function<std::vector<std::string>()> more = {})
+      : project_(project), threads_(threads), more_(std::move(more)) {}
 
-  // In order of trees, files and places. Names that the plugin neither defines nor assigns as an attribute have none.
+  // In order of trees, files and places. Names that the plugin neither defines nor assigns as an attribute
+  // have none, nor has anything that `more` does not name.
   std::span<const IndexedCall> calls(std::string_view name) const;
   std::span<const IndexedDefinition> definitions(std::string_view name) const;
 
@@ -41,6 +45,7 @@ class CallIndex {
 
   const Project& project_;
   int threads_;
+  std::function<std::vector<std::string>()> more_;
   mutable std::once_flag built_;
   mutable std::unordered_map<std::string, uint32_t> index_;
   mutable std::vector<std::vector<IndexedCall>> calls_;
