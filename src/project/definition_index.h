@@ -21,18 +21,19 @@ struct DefinitionPlace {
 
 class DefinitionIndex {
  public:
-  DefinitionIndex(const Project& project, const SourceTree& tree, int threads) : project_(project), tree_(tree), threads_(threads), calls_(project, threads), members_(project, threads) {}
+  DefinitionIndex(const Project& project, const SourceTree& tree, int threads) : project_(project), tree_(tree), threads_(threads), calls_(project, threads, [this] { return methods_of_forked_classes(); }), members_(project, threads) {}
 
   // Top-level `class NAME`, `def NAME` and `NAME = …` of the tree, in order of files.
   std::vector<DefinitionPlace> find(std::string_view name) const;
   // Attributes and subclasses over all trees, by their text.
   const MemberIndex& members() const { return members_; }
   const SourceTree& tree() const { return tree_; }
-  // Who calls what the plugin defines.
+  // Who calls what the plugin defines, and what classes of the tree define that the plugin forks or replaces.
   const CallIndex& calls() const { return calls_; }
 
  private:
   void build() const;
+  std::vector<std::string> methods_of_forked_classes() const;
   const Project& project_;
   const SourceTree& tree_;
   int threads_;

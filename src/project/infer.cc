@@ -77,7 +77,11 @@ Values Semantics::infer_uncached(const Module& module, Node e, const Frame* fram
       std::string_view name = e.child(Field::k_attribute).text();
       Values out;
       if (objects.open) out = Values::unknown(objects.reason);
-      for (const Value& v : objects.list) out.merge(attribute(v, name));
+      for (const Value& v : objects.list) {
+        // An attribute of None raises: what goes on holds one of the other alternatives.
+        if (v.kind == ValueKind::kNone && objects.list.size() > 1) continue;
+        out.merge(attribute(v, name));
+      }
       return narrowed(module, e, std::move(out));
     }
     case Kind::k_call: {

@@ -18,6 +18,10 @@ std::span<const RuleFamily> rule_families() {
       {"returns", check_returns},
       {"state of objects", check_state},
       {"class identity", check_identity},
+      {"guards", check_guards},
+      {"argument types", check_types},
+      {"constructors", check_uninitialised},
+      {"members", check_members},
   });
   return kFamilies;
 }

@@ -39,6 +39,10 @@ void check_patched_signatures(RuleContext& ctx, const Module& module);
 void check_returns(RuleContext& ctx, const Module& module);
 void check_state(RuleContext& ctx, const Module& module);
 void check_identity(RuleContext& ctx, const Module& module);
+void check_guards(RuleContext& ctx, const Module& module);
+void check_types(RuleContext& ctx, const Module& module);
+void check_uninitialised(RuleContext& ctx, const Module& module);
+void check_members(RuleContext& ctx, const Module& module);
 
 void check_packaging(RuleContext& ctx);
 
