@@ -224,6 +224,8 @@ def main():
     print("transparent_decorators = '''")
     lines = [l for l in TRANSPARENT.split("\n") if l and not l.startswith("#")]
     print(textwrap.fill(" ".join(sorted(set(" ".join(lines).split()))), 118) + "'''")
+    print("standard_library = '''")
+    print(textwrap.fill(" ".join(sorted(n for n in sys.stdlib_module_names if not n.startswith("_"))), 118) + "'''")
     print("\n[externals.classes]")
     for name, (bases, members) in sorted(out.classes.items()):
         print(f'"{name}" = "{" ".join(bases)}|{" ".join(members)}"')

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,6 +74,8 @@ struct Catalog {
   std::vector<EntryPointGroup> entry_point_groups;
   std::vector<BaseClass> base_classes;
   std::vector<Component> components;
+  std::vector<std::string> settings_modules;            // whose classes hold vLLM's settings
+  std::set<std::string, std::less<>> standard_library;  // top-level modules
 
   const PlatformFacts* platform(std::string_view name) const;
   std::vector<std::string> platform_names() const;

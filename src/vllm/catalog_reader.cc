@@ -182,8 +182,11 @@ void read_class(std::string_view name, std::string_view text, const toml::node& 
   if (!bases.empty()) out.class_bases[std::string(name)] = std::move(bases);
 }
 
-void read_externals(const toml::table& table, Externals& out) {
-  check_keys(table, {"builtins", "transparent_decorators", "classes", "aliases"});
+void read_externals(const toml::table& table, Catalog& catalog) {
+  check_keys(table, {"builtins", "transparent_decorators", "standard_library", "classes", "aliases"});
+  Externals& out = catalog.externals;
+  for_each_word(text_in(table, "standard_library"),
+                [&](std::string_view w) { catalog.standard_library.emplace(w); });
   for_each_word(text_in(table, "builtins"), [&](std::string_view w) { out.builtins.emplace(w); });
   for_each_word(text_in(table, "transparent_decorators"),
                 [&](std::string_view w) { out.transparent_decorators.emplace(w); });
@@ -277,15 +280,18 @@ void read_rows(const toml::table& table, const std::string& file, Catalog& into)
 }
 
 void read_all(const toml::table& table, const std::string& file, Catalog& into) {
-  check_keys(table, {"externals", "current_platform", "platform", "extension", "entry_point_group", "base",
-                     "component", "generated"});
-  if (const toml::node* node = table.get("externals"))
-    read_externals(table_of("externals", *node), into.externals);
+  check_keys(table, {"externals", "current_platform", "settings", "platform", "extension",
+                     "entry_point_group", "base", "component", "generated"});
+  if (const toml::node* node = table.get("externals")) read_externals(table_of("externals", *node), into);
   if (const toml::node* node = table.get("current_platform")) {
     const toml::table& current = table_of("current_platform", *node);
     check_keys(current, {"variables", "interface"});
     append(into.platform_variables, texts_in(current, "variables"));
     append(into.platform_interfaces, texts_in(current, "interface"));
+  }
+  if (const toml::node* node = table.get("settings")) {
+    check_keys(table_of("settings", *node), {"modules"});
+    append(into.settings_modules, texts_in(table_of("settings", *node), "modules"));
   }
   if (const toml::node* node = table.get("platform")) read_platforms(table_of("platform", *node), into);
   read_rows(table, file, into);

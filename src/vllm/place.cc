@@ -62,8 +62,10 @@ Place imported_place(Semantics& semantics, const Module& importer, const Binding
   const Project& project = semantics.project();
   if (b.kind == BindingKind::kImport) {
     if (!clause.is(Kind::k_aliased_import)) dotted = dotted.substr(0, dotted.find('.'));
-    const Module* m = project.find_loaded(dotted);
-    return m ? module_place(*m) : object_place(dotted);
+    if (const Module* m = project.find_loaded(dotted)) return module_place(*m);
+    Place outside = object_place(dotted);
+    outside.kind = PlaceKind::kModule;
+    return outside;
   }
   std::string source = imported_module_name(importer, importer.at(b.statement).child(Field::k_module_name));
   if (source.empty()) return {};
@@ -99,11 +101,31 @@ bool is_shared(const Member& member) {
     Node statement = member.module->at(b->statement);
     Node value = statement.child(Field::k_right);
     bool class_var = statement.child(Field::k_type).text().find("ClassVar") != std::string_view::npos;
-    bool field = dotted_text(value.child(Field::k_function)).ends_with("field") ||
-                 dotted_text(value.child(Field::k_function)).ends_with("Field");
-    if (!class_var && (b->kind == BindingKind::kAnnotation || field)) return false;
+    bool table = value.is_any(Kind::k_list, Kind::k_dictionary, Kind::k_set, Kind::k_list_comprehension) ||
+                 (value.is(Kind::k_call) && !statement.child(Field::k_type));
+    if (!class_var && !table) return false;
   }
   return true;
+}
+
+// A field that says what kind of table it is, and that is not left out of the constructor.
+bool is_setting(const Member& member) {
+  for (const Binding* b : member.bindings) {
+    Node statement = member.module->at(b->statement);
+    std::string_view type = statement.child(Field::k_type).text();
+    bool table = false;
+    for (std::string_view word :
+         {"dict", "list", "set[", "Dict", "List", "Set[", "Mapping", "Sequence", "deque"}) {
+      table |= type.find(word) != std::string_view::npos;
+    }
+    for (Node a : statement.child(Field::k_right).child(Field::k_arguments).children()) {
+      bool left_out = a.is(Kind::k_keyword_argument) && a.child(Field::k_name).text() == "init" &&
+                      a.child(Field::k_value).is(Kind::k_false);
+      table &= !left_out;
+    }
+    if (table) return true;
+  }
+  return false;
 }
 
 Place identifier_place(Semantics& semantics, const Module& module, Node name, int depth) {
@@ -151,9 +173,12 @@ Place member_place(Semantics& semantics, const Place& base, std::string_view nam
     case PlaceKind::kNone:
       return {};
     case PlaceKind::kModule:
-      return module_member_place(semantics, *base.module, name, 0);
+      if (base.module) return module_member_place(semantics, *base.module, name, 0);
+      [[fallthrough]];
     case PlaceKind::kObject: {
       Place out = base;
+      out.kind = PlaceKind::kObject;
+      if (base.cls) out.shared = out.setting = false;
       out.dotted += "." + std::string(name);
       return out;
     }
@@ -168,6 +193,7 @@ Place member_place(Semantics& semantics, const Place& base, std::string_view nam
       semantics.qualified_name(*owner.module, owner.definition()) + "." + std::string(name), owner.module);
   out.cls = owner;
   out.shared = is_shared(member) || base.kind == PlaceKind::kClass;
+  out.setting = member.owner && is_setting(member);
   return out;
 }
 

@@ -19,10 +19,10 @@ enum class PlaceKind : uint8_t {
 struct Place {
   PlaceKind kind = PlaceKind::kNone;
   std::string dotted;  // canonical: re-exports followed to the definition; as imported where that is missing
-  const Module* module =
-      nullptr;         // kModule; kObject: the module that defines it. Null for what is outside the project
-  ClassRef cls;        // kClass, kInstance; kObject: the class whose attribute it is
-  bool shared = true;  // kObject: false where each instance has its own (set in a method, a field)
+  const Module* module = nullptr;  // kModule; kObject: the module that defines it. Null outside the project
+  ClassRef cls;                    // kClass, kInstance; kObject: the class whose attribute it is
+  bool shared = true;    // kObject: false where each instance has its own (set in a method, a field)
+  bool setting = false;  // kObject: a field of a dataclass that its maker passes, and by its type a table
 
   explicit operator bool() const { return kind != PlaceKind::kNone; }
 };
