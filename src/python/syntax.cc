@@ -124,6 +124,7 @@ class TreeBuilder {
   }
 
   void add_error(TSNode node, std::string message) {
+    if (out_.errors_.size() == kMostErrors) return;
     uint32_t byte = ts_node_start_byte(node);
     out_.errors_.push_back({out_.line_of(byte), out_.column_of(byte), std::move(message)});
     error_ends_.push_back(ts_node_end_byte(node));
@@ -237,6 +238,8 @@ class TreeBuilder {
   }
 
   void close(NodeId id) { out_.nodes_[id].subtree_end = static_cast<uint32_t>(out_.nodes_.size()); }
+
+  static constexpr size_t kMostErrors = 200;  // columns are counted along the line: a huge broken line must not cost its square
 
   SyntaxTree& out_;
   std::vector<uint32_t> error_starts_, error_ends_;  // bytes, beside out_.errors_

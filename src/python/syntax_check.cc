@@ -14,6 +14,8 @@ bool is_except_group(Node clause) {
 }
 
 void ErrorList::add(uint32_t byte, std::string message) {
+  constexpr size_t kMost = 200;  // as in SyntaxTree: finding a column takes time in the length of its line
+  if (errors_.size() == kMost) return;
   errors_.push_back({tree_.line_of(byte), tree_.column_of(byte), std::move(message)});
 }
 

@@ -48,6 +48,16 @@ TEST(SyntaxCheck, BytesThatAreNoSource) {
   EXPECT_EQ(check("\xEF\xBB\xBFx = 'é€𝐱'\r\nif x:\r\n    y = 1\r\n"), "");
 }
 
+TEST(SyntaxCheck, HugeLinesStayLinear) {
+  std::string line = "x = 1";
+  for (int i = 0; i < 10000; ++i) line += "; break";
+  SyntaxTree tree = SyntaxTree::parse(Blob(line + "\n"));
+  EXPECT_EQ(check_syntax(tree, ModuleScopes(tree)).size(), 200u);
+  std::string broken;
+  for (int i = 0; i < 10000; ++i) broken += "x y ) ; ";
+  EXPECT_LE(SyntaxTree::parse(Blob(broken)).errors().size(), 201u);
+}
+
 TEST(SyntaxCheck, SaysNothingBehindErrorsOfTheParser) {
   SyntaxTree tree = SyntaxTree::parse(Blob(std::string("def f(:\n  pass\nreturn 1\n")));
   ASSERT_FALSE(tree.errors().empty());
