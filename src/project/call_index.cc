@@ -27,6 +27,34 @@ Node identifier_at(const Module& module, uint32_t offset) {
   return {};
 }
 
+// Methods of the classes that the module imports and derives from, whose body begins by raising NotImplementedError.
+std::vector<std::string_view> hooks_of_bases(const Project& project, const Module& module) {
+  std::set<std::string_view> bases;
+  for (Node n : module.root().descendants()) {
+    if (!n.is(Kind::k_class_definition)) continue;
+    for (Node base : n.child(Field::k_superclasses).children()) bases.insert(base.text());
+  }
+  std::vector<std::string_view> out;
+  for (const Binding& b : module.scopes().in_scope(kModuleScope)) {
+    if (b.kind != BindingKind::kFromImport || !bases.count(b.name)) continue;
+    Node clause = module.at(b.node);
+    Node name = clause.is(Kind::k_aliased_import) ? clause.child(Field::k_name) : clause;
+    Node source = module.at(b.statement).child(Field::k_module_name);
+    const Module* from = source ? project.find(imported_module_name(module, source)) : nullptr;
+    if (!from || from->kind != ModuleKind::kSource) continue;
+    const Module& home = project.load(*from);
+    for (const Binding& cls : home.scopes().in_scope(kModuleScope, name.text())) {
+      if (cls.kind != BindingKind::kClass) continue;
+      for (Node m : home.at(cls.node).child(Field::k_body).descendants()) {
+        if (!m.is(Kind::k_raise_statement) || m.text().find("NotImplementedError") == std::string_view::npos) continue;
+        Node function = m.parent().parent();
+        if (function.is(Kind::k_function_definition)) out.push_back(function.child(Field::k_name).text());
+      }
+    }
+  }
+  return out;
+}
+
 std::string_view without_bom(std::string_view text) {
   return text.substr(0, 3) == "\xEF\xBB\xBF" ? text.substr(3) : text;
 }
@@ -53,8 +81,12 @@ std::vector<std::string> CallIndex::names_of_plugin() const {
       ScopeKind kind = module.scopes().scopes()[b.scope].kind;
       bool in_class = kind == ScopeKind::kClass;
       if (b.kind == BindingKind::kFunction && (in_class || kind == ScopeKind::kModule)) add(b.name);
-      if (b.kind == BindingKind::kAssign && in_class) add(b.name);
+      if (b.kind == BindingKind::kClass && kind == ScopeKind::kModule) add(b.name);
+      // A constant in the place of a method.
+      Node value = b.kind == BindingKind::kAssign && in_class ? module.at(b.statement).child(Field::k_right) : Node();
+      if (value.is_any(Kind::k_true, Kind::k_false, Kind::k_none)) add(b.name);
     }
+    for (std::string_view name : hooks_of_bases(project_, module)) add(name);
     for (Node n : module.root().descendants()) {
       if (n.is(Kind::k_assignment)) {
         Node left = n.child(Field::k_left);

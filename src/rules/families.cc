@@ -16,6 +16,9 @@ std::span<const RuleFamily> rule_families() {
       {"super calls", check_super},
       {"patched signatures", check_patched_signatures},
       {"returns", check_returns},
+      {"abstract methods", check_abstract},
+      {"unimplemented hooks", check_unimplemented},
+      {"shifted arguments", check_shifted},
       {"state of objects", check_state},
       {"class identity", check_identity},
       {"guards", check_guards},
@@ -29,6 +32,7 @@ std::span<const RuleFamily> rule_families() {
 std::span<const ProjectRuleFamily> project_rule_families() {
   static constexpr std::array kFamilies = std::to_array<ProjectRuleFamily>({
       {"packaging", check_packaging},
+      {"hooks", check_hooks},
   });
   return kFamilies;
 }

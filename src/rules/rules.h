@@ -37,6 +37,9 @@ void check_overrides(RuleContext& ctx, const Module& module);
 void check_super(RuleContext& ctx, const Module& module);
 void check_patched_signatures(RuleContext& ctx, const Module& module);
 void check_returns(RuleContext& ctx, const Module& module);
+void check_abstract(RuleContext& ctx, const Module& module);
+void check_unimplemented(RuleContext& ctx, const Module& module);
+void check_shifted(RuleContext& ctx, const Module& module);
 void check_state(RuleContext& ctx, const Module& module);
 void check_identity(RuleContext& ctx, const Module& module);
 void check_guards(RuleContext& ctx, const Module& module);
@@ -45,5 +48,6 @@ void check_uninitialised(RuleContext& ctx, const Module& module);
 void check_members(RuleContext& ctx, const Module& module);
 
 void check_packaging(RuleContext& ctx);
+void check_hooks(RuleContext& ctx);
 
 }  // namespace assay
