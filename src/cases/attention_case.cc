@@ -121,6 +121,12 @@ class Builder {
     if (fill_ == "huge") v_size_ = 1e4;
     q_size_ = fill_ == "small" ? 0.1 : fill_ == "peaked" ? 4.0 : fill_ == "huge" ? 24.0 : 1.0;
     k_size_ = fill_ == "small" ? 0.1 : 1.0;
+    v_mean_ = fill_ == "offset" ? 1 : 0;
+    needle_ = fill_ == "needle";
+    channel_ = fill_ == "channel";
+    tomography_ = fill_ == "tomo" ? 1 : fill_ == "tomo2" ? 2 : 0;
+    k_random_ = Random(seed(), kK);
+    v_random_ = Random(seed(), kV);
     return {};
   }
 
@@ -229,6 +235,7 @@ class Builder {
     if (kv_type_ == dtype_) return {};
     const double base = line_.real("kvbase") > 0 ? static_cast<float>(line_.real("kvbase")) : kv_type_ == DType::kI8 ? 0.03125 : group_ > 0 ? 0.5 : 0.0625;
     const std::string& how = line_.word("kvscale");
+    spread_ = line_.real("kvspread");
     p_.kv.k_scale.tensor = base;
     p_.kv.v_scale.tensor = group_ > 0 || how != "tensor" || line_.real("kvbase") > 0 ? base : base * 1.25;
     for (std::int64_t h = 0; how == "head" && h < kv_heads_; ++h) {
@@ -239,7 +246,7 @@ class Builder {
     return {};
   }
 
-  double step_scale(std::int64_t steps) const { return std::exp2(line_.real("kvspread") * static_cast<double>(steps)); }
+  double step_scale(std::int64_t steps) const { return std::exp2(spread_ * static_cast<double>(steps)); }
 
   Expected<void> make_stored_scales(bool token) {
     const std::int64_t groups = group_ > 0 ? qk_ / group_ + vd_ / group_ : 2;
@@ -275,17 +282,14 @@ class Builder {
 
   double k_value(std::size_t r, std::int64_t j, std::int64_t h, std::int64_t d) const {
     const std::uint64_t i = counter(r, j, h, d, qk_);
-    if (fill_ == "needle") return Random(seed(), kK).bits(i) & 1 ? 1 : -1;
-    return k_size_ * Random(seed(), kK).normal(i);
+    if (needle_) return k_random_.bits(i) & 1 ? 1 : -1;
+    return k_size_ * k_random_.normal(i);
   }
 
   double v_value(std::size_t r, std::int64_t j, std::int64_t h, std::int64_t d) const {
-    if (fill_ == "tomo") return j % vd_ == d ? 1 : 0;
-    if (fill_ == "tomo2") return j / vd_ % vd_ == d ? 1 : 0;
-    const double x = Random(seed(), kV).normal(counter(r, j, h, d, vd_));
-    if (fill_ == "offset") return 1 + x;
-    if (fill_ == "channel") return Random(0, kChannel).normal(d) + 0.002 * x;
-    return v_size_ * x;
+    if (tomography_ > 0) return (tomography_ == 1 ? j : j / vd_) % vd_ == d ? 1 : 0;
+    const double x = v_random_.normal(counter(r, j, h, d, vd_));
+    return channel_ ? Random(0, kChannel).normal(d) + 0.002 * x : v_mean_ + v_size_ * x;
   }
 
   std::uint64_t counter(std::size_t r, std::int64_t j, std::int64_t h, std::int64_t d, std::int64_t dim) const {
@@ -293,16 +297,17 @@ class Builder {
   }
 
   Expected<void> write_cache() {
+    const bool mla = layout_ == "mla";
     for (std::size_t r = 0; r < p_.kv_lens.size(); ++r)
       for (std::int64_t j = 0; j < p_.kv_lens[r]; ++j) {
         const std::int64_t block = p_.kv.table[r][j / size_], slot = j % size_;
         for (std::int64_t h = 0; h < kv_heads_; ++h) {
           write_token_scales(r, j, block, slot, h);
           // MLA: the value is the head of the key's bytes, so one of the two fills decides.
-          const bool v_first = layout_ == "mla" && (fill_ == "tomo" || fill_ == "tomo2" || fill_ == "channel");
+          const bool v_first = mla && (tomography_ > 0 || channel_);
           for (std::int64_t d = 0; d < qk_; ++d)
             write(p_.kv.k, p_.kv.k_scale, block, slot, h, d, v_first && d < vd_ ? v_value(r, j, h, d) : k_value(r, j, h, d));
-          for (std::int64_t d = 0; d < vd_ && layout_ != "mla"; ++d)
+          for (std::int64_t d = 0; d < vd_ && !mla; ++d)
             write(p_.kv.v, p_.kv.v_scale, block, slot, h, d, v_value(r, j, h, d));
         }
       }
@@ -322,6 +327,7 @@ class Builder {
   }
 
   void write_token_scales(std::size_t r, std::int64_t j, std::int64_t block, std::int64_t slot, std::int64_t h) const {
+    if (p_.kv.k_scale.token.shape().empty() && group_ == 0) return;
     const Random random(seed(), kScales);
     const std::uint64_t at = counter(r, j, h, 0, 64);
     const auto one_of = [&](std::uint64_t i) { return step_scale(random.between(at + i, -2, 1)); };
@@ -361,8 +367,8 @@ class Builder {
   }
 
   void write_query(std::size_t r, std::int64_t i, std::int64_t token, std::int64_t h) const {
-    if (fill_ == "tomo" || fill_ == "tomo2") return;  // zero
-    const std::int64_t target = fill_ == "needle" ? target_of(r, i, h) : -1;
+    if (tomography_ > 0) return;  // zero
+    const std::int64_t target = needle_ ? target_of(r, i, h) : -1;
     // The largest score, needle_score, is kept within what a folded binary32 scale still represents exactly enough.
     const double needle = std::exp2(std::round(std::log2(kNeedleScore / (p_.scale * static_cast<double>(qk_)))));
     for (std::int64_t d = 0; d < qk_; ++d) {
@@ -431,7 +437,10 @@ class Builder {
   std::int64_t tokens_ = 0, heads_ = 0, kv_heads_ = 0, qk_ = 0, vd_ = 0, size_ = 1, blocks_ = 0, group_ = 0;
   DType dtype_ = DType::kBf16, kv_type_ = DType::kBf16;
   std::string layout_, fill_;
-  double q_size_ = 1, k_size_ = 1, v_size_ = 1;
+  bool needle_ = false, channel_ = false;
+  int tomography_ = 0;  // which digit of the position the values show
+  Random k_random_{0}, v_random_{0};
+  double q_size_ = 1, k_size_ = 1, v_size_ = 1, v_mean_ = 0, spread_ = 1;
 };
 
 }  // namespace

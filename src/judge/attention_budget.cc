@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "formats/small_float.h"
+#include "formats/vectorize.h"
 
 namespace assay::num {
 namespace {
@@ -39,7 +40,7 @@ Roundings roundings_of(const AttentionContract& c) {
     r.part_floor = subnormal_roundoff(c.partial);
   }
   r.out = unit_roundoff(c.out);
-  r.out_floor = c.out == DType::kF32 ? 0x1p-126 : subnormal_roundoff(c.out);
+  r.out_floor = std::max(0x1p-126, subnormal_roundoff(c.out));  // binary32 subnormals may be flushed on the way
   r.operand = unit_roundoff(c.operand);
   return r;
 }
@@ -62,7 +63,7 @@ double rises(const AttendedRow& row, const AttentionContract& c) {
 double dot_error(const AttendedRow& row, const AttentionContract& c, std::int64_t j, std::vector<double>& terms) {
   if (c.scores.order == Accumulation::Order::kUnknown || c.scores.order == Accumulation::Order::kFp8)
     return depth(c.scores, static_cast<double>(row.qk_dim)) * kU32 * row.spread[j];
-  for (std::int64_t d = 0; d < row.qk_dim; ++d) terms[d] = row.q[d] * row.k[j * row.qk_dim + d];
+  for (std::int64_t d = 0; d < row.qk_dim; ++d) terms[d] = row.q[d] * row.key(j, d);
   return std::fabs(row.scale) * accumulation_error(c.scores, terms);
 }
 
@@ -102,7 +103,7 @@ class ScoreErrors {
   double f16_floor(std::int64_t j) const {
     double e = 0;
     if (c_.q_scaled_rounded)
-      for (std::int64_t d = 0; d < row_.qk_dim; ++d) e += 0x1p-25 * std::fabs(row_.k[j * row_.qk_dim + d]);
+      for (std::int64_t d = 0; d < row_.qk_dim; ++d) e += 0x1p-25 * std::fabs(row_.key(j, d));
     if (c_.k_rounded) e += 0x1p-25 * std::fabs(row_.scale) * q_size_;
     return e;
   }
@@ -130,16 +131,25 @@ struct Sums {
       : hull(d), shift(d), spread(d), size(d), plain(d), far(d), running(d), largest(d) {}
 };
 
-void add_key(Sums& s, const double* v, const double* o, std::int64_t dims, double p, double moved) {
+// Adds one key to all sums. The hot loop of a budget: eight arrays of the value dim.
+ASSAY_VECTORIZED void add_key(Sums& s, const double* __restrict v, const double* __restrict o, std::int64_t dims, double p,
+                              double moved) {
+  double* __restrict hull = s.hull.data();
+  double* __restrict largest = s.largest.data();
+  double* __restrict shift = s.shift.data();
+  double* __restrict spread = s.spread.data();
+  double* __restrict size = s.size.data();
+  double* __restrict plain = s.plain.data();
+  double* __restrict far = s.far.data();
   for (std::int64_t d = 0; d < dims; ++d) {
-    const double size = std::fabs(v[d]), off = std::fabs(v[d] - o[d]);
-    s.hull[d] = std::max(s.hull[d], off);
-    s.largest[d] = std::max(s.largest[d], size);
-    s.shift[d] += moved * off;
-    s.spread[d] += p * off;
-    s.size[d] += p * size;
-    s.plain[d] += size;
-    s.far[d] += off;
+    const double a = std::fabs(v[d]), off = std::fabs(v[d] - o[d]);
+    hull[d] = hull[d] > off ? hull[d] : off;
+    largest[d] = largest[d] > a ? largest[d] : a;
+    shift[d] += moved * off;
+    spread[d] += p * off;
+    size[d] += p * a;
+    plain[d] += a;
+    far[d] += off;
   }
 }
 
@@ -188,6 +198,10 @@ struct RowErrors {
   double sink_delta = 0;
 };
 
+// Bounds of e^δ - 1 from above and e^-δ from below that need no exponential for the usual, small δ.
+double upper_expm1(double delta) { return delta < 0x1p-8 ? delta * (1 + delta) : std::expm1(delta); }
+double lower_exp(double minus_delta) { return minus_delta > -0x1p-8 ? 1 + minus_delta : std::exp(minus_delta); }
+
 RowErrors score_errors(const AttendedRow& row, const AttentionContract& c) {
   // A score that differs from its raw product was bent by a softcap or ALiBi.
   bool bent = false;
@@ -198,8 +212,8 @@ RowErrors score_errors(const AttendedRow& row, const AttentionContract& c) {
   for (std::int64_t j = 0; j < row.keys; ++j) {
     e.delta[j] = errors.at(j);
     e.largest = std::max(e.largest, e.delta[j]);
-    e.low += row.weight[j] * std::exp(-e.delta[j]);
-    e.high += row.weight[j] * std::exp(e.delta[j]);
+    e.low += row.weight[j] * lower_exp(-e.delta[j]);
+    e.high += row.weight[j] * (1 + upper_expm1(e.delta[j]));
   }
   if (row.sink_weight > 0) {
     e.sink_delta = errors.of_sink();
@@ -210,10 +224,82 @@ RowErrors score_errors(const AttendedRow& row, const AttentionContract& c) {
   return e;
 }
 
-Sums sum_keys(const AttendedRow& row, const RowErrors& e) {
-  Sums s(static_cast<std::size_t>(row.v_dim));
-  for (std::int64_t j = 0; j < row.keys; ++j)
-    add_key(s, row.v + j * row.v_dim, row.out, row.v_dim, row.weight[j], row.weight[j] * std::expm1(e.delta[j]));
+// The sums in binary32, sixteen dimensions at a time, for contracts that need only the hull, Σ p(e^δ - 1)|v - o| and Σ p|v|.
+//
+// They may only err upwards. Each of up to 256 additions in a row errs by 2^-24 of the sum, the operands by 2^-24 each: 2^-15 in
+// all, paid for by the factor 1 + 2^-12. |v - o| is off by 2^-23(|v| + |o|) at most. Weights below binary32's range count as
+// 2^-126.
+constexpr std::int64_t kNarrowBlock = 256, kLanes = 16;
+typedef float Sixteen __attribute__((vector_size(64)));
+typedef float UnalignedSixteen __attribute__((vector_size(64), aligned(4)));
+typedef std::int32_t SixteenBits __attribute__((vector_size(64)));
+#define ASSAY_MAGNITUDE(x) (reinterpret_cast<Sixteen>(reinterpret_cast<SixteenBits>(x) & 0x7fffffff))
+
+ASSAY_VECTORIZED void narrow_block(const float* v, std::int64_t dims, std::int64_t keys, const float* p, const float* moved,
+                                   const float* o, float* hull, float* shift, float* size) {
+  Sixteen h = {}, s = {}, a = {};
+  const Sixteen middle = *reinterpret_cast<const UnalignedSixteen*>(o);
+  for (std::int64_t j = 0; j < keys; ++j) {
+    const Sixteen x = *reinterpret_cast<const UnalignedSixteen*>(v + j * dims);
+    const Sixteen y = x - middle, off = ASSAY_MAGNITUDE(y);
+    h = h > off ? h : off;
+    s += moved[j] * off;
+    a += p[j] * ASSAY_MAGNITUDE(x);
+  }
+  *reinterpret_cast<UnalignedSixteen*>(hull) = h;
+  *reinterpret_cast<UnalignedSixteen*>(shift) = s;
+  *reinterpret_cast<UnalignedSixteen*>(size) = a;
+}
+
+bool narrow_suffices(const AttentionContract& c) {
+  return !c.sum_from_rounded_p && (c.p == DType::kF32 || c.p == DType::kBf16);
+}
+
+Sums narrow_sums(const AttendedRow& row, const RowErrors& e) {
+  constexpr double kUp = 1 + 0x1p-12;
+  const auto dims = static_cast<std::size_t>(row.v_dim);
+  const std::int64_t whole = row.v_dim / kLanes * kLanes;
+  Sums s(dims);
+  std::vector<float> p(row.keys), moved(row.keys), o(dims);
+  for (std::int64_t j = 0; j < row.keys; ++j) {
+    p[j] = static_cast<float>(row.weight[j] + 0x1p-126);
+    moved[j] = static_cast<float>(row.weight[j] * upper_expm1(e.delta[j]) + 0x1p-126);
+  }
+  for (std::size_t d = 0; d < dims; ++d) o[d] = static_cast<float>(row.out[d]);
+  float hull[kLanes], shift[kLanes], size[kLanes];
+  for (std::int64_t d = 0; d < whole; d += kLanes)
+    for (std::int64_t j = 0; j < row.keys; j += kNarrowBlock) {
+      narrow_block(row.v_narrow + j * row.v_dim + d, row.v_dim, std::min(kNarrowBlock, row.keys - j), &p[j], &moved[j], &o[d],
+                   hull, shift, size);
+      for (std::int64_t i = 0; i < kLanes; ++i) {
+        s.hull[d + i] = std::max<double>(s.hull[d + i], hull[i]);
+        s.shift[d + i] += shift[i];
+        s.size[d + i] += size[i];
+      }
+    }
+  for (std::int64_t d = whole; d < row.v_dim; ++d)
+    for (std::int64_t j = 0; j < row.keys; ++j) {
+      const double x = row.v[j * row.v_dim + d], off = std::fabs(x - row.out[d]);
+      s.hull[d] = std::max(s.hull[d], off);
+      s.shift[d] += moved[j] * off;
+      s.size[d] += p[j] * std::fabs(x);
+    }
+  for (std::size_t d = 0; d < dims; ++d) {
+    const double slack = 0x1p-23 * (row.v_largest[d] + std::fabs(row.out[d]));
+    s.largest[d] = row.v_largest[d];
+    s.plain[d] = static_cast<double>(row.keys) * row.v_largest[d];
+    s.hull[d] = s.hull[d] * kUp + slack;
+    s.shift[d] = s.shift[d] * kUp + slack * (e.high - 1 + 0x1p-40);
+    s.size[d] *= kUp;
+  }
+  return s;
+}
+
+Sums sum_keys(const AttendedRow& row, const RowErrors& e, const AttentionContract& c) {
+  const bool narrow = narrow_suffices(c);
+  Sums s = narrow ? narrow_sums(row, e) : Sums(static_cast<std::size_t>(row.v_dim));
+  for (std::int64_t j = 0; !narrow && j < row.keys; ++j)
+    add_key(s, row.v + j * row.v_dim, row.out, row.v_dim, row.weight[j], row.weight[j] * upper_expm1(e.delta[j]));
   if (row.sink_weight > 0) {
     const std::vector<double> zero(static_cast<std::size_t>(row.v_dim), 0.0);
     add_key(s, zero.data(), row.out, row.v_dim, row.sink_weight, row.sink_weight * std::expm1(e.sink_delta));
@@ -234,6 +320,12 @@ void widen(Sums& s, const AttendedRow& row, const RowErrors& e) {
   }
 }
 
+// Depth of the sum of the weights: one chain over all keys, or one per step and one over the steps.
+double sum_depth(const AttendedRow& row, const AttentionContract& c) {
+  const auto n = static_cast<double>(row.keys + (row.sink_weight > 0 ? 1 : 0));
+  return n + 2 * static_cast<double>(c.splits) + 5;
+}
+
 // σ² of independent roundings, per dimension (docs/numerics.md, gate 3).
 std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, const Roundings& r) {
   std::vector<double> variance(static_cast<std::size_t>(row.v_dim)), squares(variance.size());
@@ -246,7 +338,7 @@ std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, c
     if (operands > 0) {
       double z2 = 0;
       for (std::int64_t d = 0; d < row.qk_dim; ++d) {
-        const double z = row.scale * row.q[d] * row.k[j * row.qk_dim + d];
+        const double z = row.scale * row.q[d] * row.key(j, d);
         z2 += z * z;
       }
       score2 += operands * r.operand * r.operand / 3 * z2;
@@ -264,6 +356,8 @@ std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, c
   const bool scores_rounded = c.score_roundings > 0 || c.q_scaled_rounded || c.k_rounded;
   for (std::int64_t d = 0; d < row.v_dim; ++d) {
     const double o2 = row.out[d] * row.out[d];
+    // The sum of the weights errs as well, by one factor for all dimensions.
+    variance[d] += std::max(16.0, sum_depth(row, c) / 6) * kU32 * kU32 * o2;
     // The parts' own sums are unknown here; for independent zero-mean values their squares add up to about Σ p²v².
     variance[d] += r.part * r.part / 3 * (o2 + squares[d]) + r.out * r.out / 3 * o2 + r.out_floor * r.out_floor / 3;
     variance[d] = scores_rounded && rough > 0.01 ? 0 : std::sqrt(variance[d]);
@@ -306,12 +400,6 @@ double likely_lse(const AttendedRow& row, double c_l) {
   return 16 * kU32 * g + 0x1p-22 + kU32 * s + 4 * std::sqrt(c_l) * kU32 + 4 * kU32 * (1 + std::fabs(row.lse));
 }
 
-// Depth of the sum of the weights: one chain over all keys, or one per step and one over the steps.
-double sum_depth(const AttendedRow& row, const AttentionContract& c) {
-  const auto n = static_cast<double>(row.keys + (row.sink_weight > 0 ? 1 : 0));
-  return n + 2 * static_cast<double>(c.splits) + 5;
-}
-
 }  // namespace
 
 const std::vector<std::string>& attention_terms() {
@@ -323,7 +411,7 @@ const std::vector<std::string>& attention_terms() {
 RowBudget row_budget(const AttendedRow& row, const AttentionContract& c, bool want_sigma) {
   const Roundings r = roundings_of(c);
   const RowErrors e = score_errors(row, c);
-  Sums s = sum_keys(row, e);
+  Sums s = sum_keys(row, e, c);
   const bool rough = e.largest > 0x1p-6;
   if (rough) widen(s, row, e);
   value_sums(s, row, c);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <mutex>
 
 #include "base/parallel.h"
 #include "oracle/dense_kernels.h"
@@ -60,21 +62,69 @@ std::vector<std::int64_t> positions_of(const AttentionProblem& p, const Unit& u,
   return positions;
 }
 
-// Works through one unit; scratch memory lives as long as the unit.
+// Memory that one unit after another works in.
+struct Scratch {
+  std::vector<std::int64_t> positions;
+  std::vector<float> narrow;
+  std::vector<double> largest, line, tiled, v, q, raw, spread, score, weight, out;
+};
+
+// Hands each thread a scratch of its own.
+class ScratchPool {
+ public:
+  std::unique_ptr<Scratch> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<Scratch>();
+    auto scratch = std::move(free_.back());
+    free_.pop_back();
+    return scratch;
+  }
+  void give(std::unique_ptr<Scratch> scratch) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(scratch));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Scratch>> free_;
+};
+
+// The dequantised keys or values of one request and head, row after row.
+class CacheReader {
+ public:
+  CacheReader(const TensorView& cache, const CacheScale& scale, const std::vector<std::int32_t>* pages, std::int64_t head)
+      : cache_(cache), scale_(scale), pages_(pages), head_(head), size_(cache.shape()[1]), dim_(cache.shape()[3]),
+        per_head_(scale.tensor * (scale.head.empty() ? 1.0 : scale.head[head])) {}
+
+  void read(std::int64_t position, double* to) const {
+    const std::int64_t page = position / size_, slot = position % size_, block = pages_ ? (*pages_)[page] : page;
+    if (dim_ > 0) cache_.load_row({block, slot, head_, 0}, dim_, to);
+    double factor = per_head_;
+    if (!scale_.token.shape().empty()) factor *= scale_.token.at({block, slot, head_});
+    if (factor != 1.0)
+      for (std::int64_t d = 0; d < dim_; ++d) to[d] *= factor;
+    if (!scale_.group.shape().empty())
+      for (std::int64_t d = 0; d < dim_; ++d) to[d] *= scale_.group.at({block, slot, head_, d / scale_.group_size});
+  }
+
+ private:
+  const TensorView& cache_;
+  const CacheScale& scale_;
+  const std::vector<std::int32_t>* pages_;
+  const std::int64_t head_, size_, dim_;
+  const double per_head_;
+};
+
+// Works through one unit.
 class UnitWorker {
  public:
-  UnitWorker(const AttentionProblem& p, const Unit& u, const RowVisitor& visit, AttentionResult& result)
-      : p_(p), u_(u), visit_(visit), result_(result), qk_(p.q.shape()[2]), vd_(p.kv.v.shape()[3]) {}
+  UnitWorker(const AttentionProblem& p, const Unit& u, const RowVisitor& visit, AttentionResult& result, Scratch& scratch)
+      : s_(scratch), p_(p), u_(u), visit_(visit), result_(result), qk_(p.q.shape()[2]), vd_(p.kv.v.shape()[3]) {}
 
   void run() {
-    positions_ = positions_of(p_, u_, &first_);
-    const auto n = static_cast<std::int64_t>(positions_.size());
-    const auto* pages = p_.kv.table.empty() ? nullptr : &p_.kv.table[u_.request];
-    k_.resize(n * qk_);
-    v_.resize(n * vd_);
-    gather_rows(p_.kv.k, p_.kv.k_scale, pages, u_.kv_head, positions_, k_.data());
-    gather_rows(p_.kv.v, p_.kv.v_scale, pages, u_.kv_head, positions_, v_.data());
-    tiled_ = tile_keys(k_.data(), n, qk_);
+    s_.positions = positions_of(p_, u_, &first_);
+    const auto n = static_cast<std::int64_t>(s_.positions.size());
+    gather(n);
     total_ = n;
     const std::int64_t group = p_.q.shape()[1] / p_.kv.k.shape()[2];
     std::vector<RowId> rows;
@@ -85,6 +135,28 @@ class UnitWorker {
   }
 
  private:
+  void gather(std::int64_t n) {
+    const auto* pages = p_.kv.table.empty() ? nullptr : &p_.kv.table[u_.request];
+    const CacheReader keys(p_.kv.k, p_.kv.k_scale, pages, u_.kv_head), values(p_.kv.v, p_.kv.v_scale, pages, u_.kv_head);
+    s_.line.resize(qk_);
+    s_.tiled.resize(padded_keys(n) * qk_);
+    s_.v.resize(n * vd_);
+    for (std::int64_t j = 0; j < n; ++j) {
+      keys.read(s_.positions[j], s_.line.data());
+      tile_key(s_.line.data(), j, qk_, s_.tiled.data());
+      values.read(s_.positions[j], &s_.v[j * vd_]);
+    }
+    std::fill(s_.line.begin(), s_.line.end(), 0.0);
+    for (std::int64_t j = n; j < padded_keys(n); ++j) tile_key(s_.line.data(), j, qk_, s_.tiled.data());
+    if (visit_) narrow_values(n);
+  }
+
+  void narrow_values(std::int64_t n) {
+    s_.narrow.resize(n * vd_);
+    s_.largest.assign(vd_, 0.0);
+    for (std::int64_t j = 0; j < n; ++j) narrow_row(&s_.v[j * vd_], vd_, &s_.narrow[j * vd_], s_.largest.data());
+  }
+
   struct RowId {
     std::int64_t query, head;
   };
@@ -99,36 +171,36 @@ class UnitWorker {
 
   void run_rows(std::span<const RowId> rows) {
     const auto count = static_cast<std::int64_t>(rows.size());
-    q_.assign(kRowBlock * qk_, 0.0);
+    s_.q.assign(kRowBlock * qk_, 0.0);
     KeyRange all{total_, 0};
     KeyRange ranges[kRowBlock];
     for (std::int64_t r = 0; r < count; ++r) {
-      if (qk_ > 0) p_.q.load_row({u_.first_token + rows[r].query, rows[r].head, 0}, qk_, &q_[r * qk_]);
+      if (qk_ > 0) p_.q.load_row({u_.first_token + rows[r].query, rows[r].head, 0}, qk_, &s_.q[r * qk_]);
       ranges[r] = range_of(rows[r]);
       if (ranges[r].first >= ranges[r].last) continue;
       all.first = std::min(all.first, ranges[r].first);
       all.last = std::max(all.last, ranges[r].last);
     }
     const std::int64_t stride = padded_keys(total_);
-    raw_.resize(kRowBlock * stride);
-    spread_.resize(kRowBlock * stride);
-    score_.resize(kRowBlock * stride);
-    weight_.assign(kRowBlock * stride, 0.0);
+    s_.raw.resize(kRowBlock * stride);
+    s_.spread.resize(kRowBlock * stride);
+    s_.score.resize(kRowBlock * stride);
+    s_.weight.assign(kRowBlock * stride, 0.0);
     if (all.first < all.last)
-      dots_and_spreads(q_.data(), tiled_.data(), qk_, all.first, all.last, stride, p_.scale, raw_.data(),
-                       spread_.data());
+      dots_and_spreads(s_.q.data(), s_.tiled.data(), qk_, all.first, all.last, count, stride, p_.scale, s_.raw.data(),
+                       s_.spread.data());
     AttendedRow done[kRowBlock];
     for (std::int64_t r = 0; r < count; ++r) done[r] = softmax_row(rows[r], ranges[r], r, stride);
-    out_.assign(kRowBlock * vd_, 0.0);
+    s_.out.assign(kRowBlock * vd_, 0.0);
     if (all.first < all.last)
-      weighted_values(weight_.data(), stride, v_.data(), vd_, all.first, all.last, out_.data());
+      weighted_values(s_.weight.data(), stride, s_.v.data(), vd_, all.first, all.last, count, s_.out.data());
     for (std::int64_t r = 0; r < count; ++r) publish(rows[r], done[r], r);
   }
 
   AttendedRow softmax_row(const RowId& id, const KeyRange& range, std::int64_t r, std::int64_t stride) {
-    double* score = &score_[r * stride] + range.first;
-    double* weight = &weight_[r * stride] + range.first;
-    const double* raw = &raw_[r * stride] + range.first;
+    double* score = &s_.score[r * stride] + range.first;
+    double* weight = &s_.weight[r * stride] + range.first;
+    const double* raw = &s_.raw[r * stride] + range.first;
     const std::int64_t n = range.last - range.first;
     const double sink = p_.sink.empty() ? -kInfinity : p_.sink[id.head];
     double top = sink;
@@ -145,15 +217,18 @@ class UnitWorker {
     row.token = u_.first_token + id.query;
     row.head = id.head;
     row.keys = n;
-    row.q = &q_[r * qk_];
-    row.k = k_.data() + range.first * qk_;
-    row.v = v_.data() + range.first * vd_;
+    row.q = &s_.q[r * qk_];
+    row.k_tiled = s_.tiled.data();
+    row.k_first = range.first;
+    row.v = s_.v.data() + range.first * vd_;
+    row.v_narrow = s_.narrow.data() + range.first * vd_;
+    row.v_largest = s_.largest.data();
     row.qk_dim = qk_;
     row.v_dim = vd_;
     row.scale = p_.scale;
     row.softcap = p_.softcap;
     row.raw = raw;
-    row.spread = &spread_[r * stride] + range.first;
+    row.spread = &s_.spread[r * stride] + range.first;
     row.score = score;
     row.weight = weight;
     row.sink = sink;
@@ -171,25 +246,24 @@ class UnitWorker {
     const std::int64_t position = p_.mask.corner == Corner::kUpperLeft
                                       ? id.query
                                       : p_.kv_lens[u_.request] - p_.q_lens[u_.request] + id.query;
-    return s - p_.alibi[id.head] * static_cast<double>(std::abs(position - positions_[at]));
+    return s - p_.alibi[id.head] * static_cast<double>(std::abs(position - s_.positions[at]));
   }
 
   void publish(const RowId& id, AttendedRow& row, std::int64_t r) {
     const std::int64_t at = row.token * p_.q.shape()[1] + id.head;
-    std::copy_n(&out_[r * vd_], vd_, result_.out.begin() + at * vd_);
+    std::copy_n(&s_.out[r * vd_], vd_, result_.out.begin() + at * vd_);
     result_.lse[at] = row.lse;
-    row.out = &out_[r * vd_];
+    row.out = &s_.out[r * vd_];
     if (visit_ && row.sum > 0) visit_(row);
   }
 
+  Scratch& s_;
   const AttentionProblem& p_;
   const Unit& u_;
   const RowVisitor& visit_;
   AttentionResult& result_;
   const std::int64_t qk_, vd_;
   std::int64_t first_ = 0, total_ = 0;
-  std::vector<std::int64_t> positions_;
-  std::vector<double> k_, tiled_, v_, q_, raw_, spread_, score_, weight_, out_;
 };
 
 }  // namespace
@@ -205,22 +279,9 @@ KeyRange visible_keys(const Mask& mask, bool causal, std::int64_t q_len, std::in
   return seen;
 }
 
-void gather_rows(const TensorView& cache, const CacheScale& scale, const std::vector<std::int32_t>* pages,
-                 std::int64_t kv_head, std::span<const std::int64_t> positions, double* to) {
-  const std::int64_t size = cache.shape()[1], dim = cache.shape()[3];
-  const double per_head = scale.tensor * (scale.head.empty() ? 1.0 : scale.head[kv_head]);
-  for (std::int64_t position : positions) {
-    const std::int64_t page = position / size, slot = position % size;
-    const std::int64_t block = pages ? (*pages)[page] : page;
-    if (dim > 0) cache.load_row({block, slot, kv_head, 0}, dim, to);
-    double factor = per_head;
-    if (!scale.token.shape().empty()) factor *= scale.token.at({block, slot, kv_head});
-    if (factor != 1.0)
-      for (std::int64_t d = 0; d < dim; ++d) to[d] *= factor;
-    if (!scale.group.shape().empty())
-      for (std::int64_t d = 0; d < dim; ++d) to[d] *= scale.group.at({block, slot, kv_head, d / scale.group_size});
-    to += dim;
-  }
+double AttendedRow::key(std::int64_t j, std::int64_t d) const {
+  const std::int64_t at = k_first + j;
+  return k_tiled[at / kKeyBlock * kKeyBlock * qk_dim + d * kKeyBlock + at % kKeyBlock];
 }
 
 Expected<AttentionResult> attend(const AttentionProblem& p, const RowVisitor& visit, int threads) {
@@ -232,8 +293,12 @@ Expected<AttentionResult> attend(const AttentionProblem& p, const RowVisitor& vi
   result.out.assign(*size, 0.0);
   result.lse.assign(*rows, -kInfinity);
   const auto units = split_into_units(p);
-  parallel_for(units.size(), threads > 0 ? threads : default_threads(),
-               [&](std::size_t i) { UnitWorker(p, units[i], visit, result).run(); });
+  ScratchPool pool;
+  parallel_for(units.size(), threads > 0 ? threads : default_threads(), [&](std::size_t i) {
+    auto scratch = pool.take();
+    UnitWorker(p, units[i], visit, result, *scratch).run();
+    pool.give(std::move(scratch));
+  });
   return result;
 }
 

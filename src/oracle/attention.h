@@ -59,8 +59,11 @@ struct AttendedRow {
   std::int64_t request, token, head;  // token counts over the whole batch
   std::int64_t keys;                  // n
   const double* q;                    // [qk dim]
-  const double* k;                    // [n][qk dim], dequantised
+  const double* k_tiled;              // dequantised keys as dense_kernels.h tiles them; key 0 of the row is number k_first
+  std::int64_t k_first;
   const double* v;                    // [n][v dim]
+  const float* v_narrow;              // [n][v dim], v rounded to binary32: budgets need no more
+  const double* v_largest;            // [v dim], at least max_j |v_jd|
   std::int64_t qk_dim, v_dim;
   double scale;
   double softcap;          // 0: none
@@ -72,6 +75,8 @@ struct AttendedRow {
   double max, sum;    // M, and l = Σ exp(s_j - M), the sink included
   const double* out;  // [v dim]
   double lse;
+
+  double key(std::int64_t j, std::int64_t d) const;  // element d of key j
 };
 
 struct AttentionResult {
@@ -96,9 +101,5 @@ Expected<AttentionResult> attend(const AttentionProblem& problem, const RowVisit
 
 // The same by the shortest path from the definition, one row at a time in long double; the test of attend().
 Expected<AttentionResult> attend_plain(const AttentionProblem& problem);
-
-// Dequantised key or value rows of one request and head: positions[i] -> to[i][dim].
-void gather_rows(const TensorView& cache, const CacheScale& scale, const std::vector<std::int32_t>* pages,
-                 std::int64_t kv_head, std::span<const std::int64_t> positions, double* to);
 
 }  // namespace assay::num

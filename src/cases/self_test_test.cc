@@ -1,0 +1,148 @@
+#include "cases/self_test.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "cases/attention_case.h"
+#include "cases/cause.h"
+#include "cases/shrink.h"
+
+namespace assay::num {
+namespace {
+
+class EveryFamily : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryFamily, KillsItsMutantsAndNoHonestKernel) {
+  SelfTestOptions options;
+  options.families = {GetParam()};
+  const bool attention = GetParam().starts_with("attn") || GetParam().starts_with("mla");
+  options.honest_cases = attention ? 12 : 120;  // 500 and more: numerics_self_test
+  options.guess_cases = 1;
+  options.plain = false;
+  options.longest = attention ? 512 : 4096;
+  const auto r = self_test(options);
+  ASSERT_TRUE(r);
+  EXPECT_TRUE(r->survivors.empty()) << self_test_text(*r);
+  EXPECT_TRUE(r->alarms.empty()) << self_test_text(*r);
+  EXPECT_TRUE(r->errors.empty()) << self_test_text(*r);
+  EXPECT_EQ(r->killed, r->mutants);
+  EXPECT_GT(r->mutants, 3);
+  EXPECT_LE(r->guesses_wrong * 20, r->guesses_right + r->guesses_wrong + r->guesses_unknown);
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Family& f : families()) all.push_back(f.name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, EveryFamily, ::testing::ValuesIn(names()), [](const auto& param) {
+  std::string name = param.param;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+});
+
+TEST(SelfTest, JsonHasTheFieldsOthersReadAndUnknownFamiliesAreNamed) {
+  SelfTestOptions options;
+  options.families = {"batch.split"};
+  options.honest_cases = 3;
+  const auto r = self_test(options);
+  ASSERT_TRUE(r);
+  const auto j = nlohmann::json::parse(self_test_json(*r));
+  EXPECT_EQ(j["schema"], "assay.selftest/1");
+  EXPECT_EQ(j["mutants"], 7);
+  EXPECT_EQ(j["killed"], 7);
+  EXPECT_TRUE(j["survivors"].empty());
+  EXPECT_EQ(j["false_alarms"], 0);
+  EXPECT_EQ(j["honest_cases"], 7);  // three random ones and four of the smoke set
+  options.families = {"attn.pagde"};
+  EXPECT_EQ(self_test(options).error().message, "attn.pagde: no such family; did you mean attn.paged?");
+}
+
+std::string bytes_of(const std::string& line) {
+  const auto c = parse_case(line);
+  const auto f = find_family(c->family());
+  const auto w = (*f)->build(*c);
+  Hasher h;
+  for (const Input& i : (*w)->inputs()) h.add({reinterpret_cast<const char*>(i.bytes.data()), i.bytes.size()});
+  return h.hex();
+}
+
+TEST(Cases, TheSameLineMakesTheSameBytesAndAnotherSeedOthers) {
+  for (const Family& f : families()) {
+    if (f.name == "batch.split") continue;  // its inputs are the line itself
+    const Case c(f.schema);
+    const std::string line = c.print();
+    EXPECT_EQ(bytes_of(line), bytes_of(line)) << line;
+    EXPECT_NE(bytes_of(line), bytes_of(line + " seed=7")) << line;
+  }
+  // For ever: a change here breaks every recorded repro.
+  EXPECT_EQ(bytes_of("attn.paged lens=33,7 q=2,1 seed=5"), "daee432eeb0d7cc568eb84d0b056d28a");
+}
+
+TEST(Cases, PoisonLiesWhereNoKernelMayRead) {
+  const auto c = build_attention_case(*parse_case("attn.paged lens=5 block=4 heads=1 dim=8 layout=gaps seed=1"));
+  ASSERT_TRUE(c);
+  const TensorView& k = (*c)->problem.kv.k;
+  std::int64_t finite = 0, held = static_cast<std::int64_t>(k.bytes().size()) / 2;
+  for (std::int64_t i = 0; i < held; ++i) finite += std::isfinite(k.load(i));
+  EXPECT_EQ(finite, 5 * 8);
+}
+
+TEST(Cases, ImpossibleCasesNameTheirField) {
+  const auto why = [](const std::string& line) {
+    const auto c = parse_case(line);
+    if (!c) return c.error().message;
+    const auto f = find_family(c->family());
+    const auto w = (*f)->build(*c);
+    return w ? std::string("built") : w.error().message;
+  };
+  EXPECT_EQ(why("attn.paged heads=3/2"), "heads=3/2: query heads must be a multiple of key heads");
+  EXPECT_EQ(why("attn.paged heads=33/2"), "heads=33/2: query heads must be a multiple of key heads");
+  EXPECT_EQ(why("attn.paged lens=1,2 q=1,2,3"), "q: 3 entries for 2 requests in lens");
+  EXPECT_EQ(why("attn.paged lens=268435456*64"), "lens: more than 2^31 cache elements");
+  EXPECT_EQ(why("attn.paged window=3"), "window: two entries, left and right, are needed");
+  EXPECT_EQ(why("attn.paged fill=needle softcap=5"), "fill=needle: no softcap, alibi or topk");
+  EXPECT_EQ(why("attn.paged kv=nvfp4 dim=24"), "dim: nvfp4 needs a multiple of 16");
+  EXPECT_EQ(why("attn.varlen pages=far"), "pages=far: a varlen tensor has no pages");
+  EXPECT_EQ(why("ops.router topk=17"), "topk: more than experts");
+  EXPECT_EQ(why("ops.rotary rot=3"), "rot: an even number up to dim is needed");
+  EXPECT_EQ(why("quant.wna16 k=12"), "k, n: multiples of 8 are needed");
+  EXPECT_EQ(why("attn.paged lens=0 q=0"), "built");
+  EXPECT_EQ(why("attn.paged lens=- q=-"), "built");
+  EXPECT_EQ(why("merge.states rows=0"), "built");
+}
+
+TEST(Shrink, FindsASmallCaseThatStillFails) {
+  const auto c = parse_case("attn.paged lens=40,17,90 q=5,3,2 heads=8/2 window=7,0 softcap=5 seed=9");
+  int calls = 0;
+  const Case small = shrink(*c, [&](const Case& x) {
+    ++calls;
+    return x.list("q").size() == x.list("lens").size() && x.list("lens").size() >= 1 && x.list("lens")[0] > 16 && x.real("softcap") > 0;
+  });
+  EXPECT_EQ(small.list("lens")[0], 17);
+  EXPECT_TRUE(small.list("window").empty());
+  EXPECT_LE(calls, 200);
+  EXPECT_GT(small.real("softcap"), 0);
+}
+
+TEST(Cause, NamesTheFaultOrSaysUnknown) {
+  const auto f = find_family("attn.paged");
+  const auto c = parse_case("attn.paged lens=64,5 q=3,5 heads=4/2 window=7,0 seed=3");
+  const auto w = (*f)->build(*c);
+  const auto refs = (*w)->reference(0);
+  const auto& mutants = (*f)->mutants;
+  for (std::size_t m = 0; m < mutants.size(); ++m) {
+    if (mutants[m].name != "window-short" && mutants[m].name != "scale-high") continue;
+    const Guess g = guess_cause(**f, **w, 0, *refs, (*w)->simulate(0, m + 1));
+    EXPECT_EQ(g.looks_like, mutants[m].looks_like);
+  }
+  auto noise = (*w)->simulate(0, 0);
+  for (std::size_t i = 0; i < noise[0].value.size(); ++i) noise[0].value[i] += i % 3;
+  EXPECT_EQ(guess_cause(**f, **w, 0, *refs, noise).looks_like, "unknown");
+}
+
+}  // namespace
+}  // namespace assay::num
