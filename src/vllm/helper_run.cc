@@ -1,64 +1,21 @@
 #include "vllm/helper_run.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <utility>
 
 #include "base/text.h"
+#include "vllm/helper_values.h"
 
 namespace assay {
 
 namespace {
 
-constexpr int kMostSteps = 3000;   // statements and expressions of one run
-constexpr int kMostCalls = 12;     // that wait for one another
-constexpr size_t kMostItems = 64;  // of a list that is looped over
+constexpr int kMostCalls = 12;  // that wait for one another
 
-struct Env;
-
-// What is known of a value.
-struct Abstract {
-  enum class Kind : uint8_t { kUnknown, kNone, kText, kBool, kPlace, kCode, kList };
-  Kind kind = Kind::kUnknown;
-  bool from_call = false;          // it owes something to the arguments of the call under examination
-  bool truth = false;              // kBool
-  std::string text;                // kText
-  Place place;                     // kPlace
-  const Module* module = nullptr;  // kCode; else where the expression stands that gave the value
-  Node node;
-  Env* closure = nullptr;       // kCode
-  std::vector<Abstract> items;  // kList
-};
-
-struct Env {
-  std::map<std::string, Abstract, std::less<>> names;
-  Env* outer = nullptr;
-
-  const Abstract* find(std::string_view name) const {
-    for (const Env* e = this; e; e = e->outer) {
-      if (auto it = e->names.find(name); it != e->names.end()) return &it->second;
-    }
-    return nullptr;
-  }
-};
-
-Abstract text_of(std::string text) {
-  Abstract out;
-  out.kind = Abstract::Kind::kText;
-  out.text = std::move(text);
-  return out;
-}
-
-Abstract none() {
-  Abstract out;
-  out.kind = Abstract::Kind::kNone;
-  return out;
-}
-
-class HelperRun {
+class HelperRun : public AbstractValues {
  public:
-  explicit HelperRun(Semantics& semantics) : semantics_(semantics) {}
+  explicit HelperRun(Semantics& semantics) : AbstractValues(semantics) {}
 
   std::vector<AttributeSet> run(const Module& module, Node expression, Node definition) {
     Env* env = new_env(nullptr);
@@ -69,255 +26,14 @@ class HelperRun {
       decorated.from_call = true;
       invoke(result, {decorated}, {});
     }
-    if (steps_ > kMostSteps) found_.clear();
+    if (exhausted()) found_.clear();
     return std::move(found_);
   }
 
  private:
   enum class Flow : uint8_t { kNext, kReturns, kLeaves };
 
-  // Kept until the run ends: functions hold on to the names around them.
-  Env* new_env(Env* outer) {
-    envs_.emplace_back();
-    envs_.back().outer = outer;
-    return &envs_.back();
-  }
-
-  // --- values
-  // --------------------------------------------------------------------------------------------------------
-  Abstract code(const Module& module, Node definition, Env* closure) {
-    Abstract out;
-    out.kind = Abstract::Kind::kCode;
-    out.module = &module;
-    out.node = definition;
-    out.closure = closure;
-    return out;
-  }
-
-  Abstract of_place(Place place, const Module& module, Node node) {
-    Abstract out;
-    if (place) out.kind = Abstract::Kind::kPlace;
-    out.place = std::move(place);
-    out.module = &module;
-    out.node = node;
-    return out;
-  }
-
-  // What the engine knows of an expression that depends on nothing local.
-  Abstract outside(const Module& module, Node node) {
-    Values values = semantics_.infer(module, node);
-    const Value* v = values.single();
-    Abstract out;
-    out.module = &module;
-    out.node = node;
-    if (!v) return of_place(place_of(semantics_, module, node), module, node);
-    switch (v->kind) {
-      case ValueKind::kString:
-        out.kind = Abstract::Kind::kText;
-        out.text = v->text;
-        break;
-      case ValueKind::kNone:
-        out.kind = Abstract::Kind::kNone;
-        break;
-      case ValueKind::kBool:
-        out.kind = Abstract::Kind::kBool;
-        out.truth = v->number != 0;
-        break;
-      case ValueKind::kFunction:
-        out = code(*v->module, v->definition(), nullptr);
-        break;
-      case ValueKind::kLiteral:
-        return literal(*v->module, v->definition(), new_env(nullptr));
-      case ValueKind::kExternal:
-        out.kind = Abstract::Kind::kPlace;
-        out.place.kind = PlaceKind::kObject;
-        out.place.dotted = v->text;
-        break;
-      default:
-        return of_place(place_of(semantics_, module, node), module, node);
-    }
-    return out;
-  }
-
-  Abstract literal(const Module& module, Node node, Env* env) {
-    Abstract out;
-    out.module = &module;
-    out.node = node;
-    if (!node.is_any(Kind::k_list, Kind::k_tuple, Kind::k_set, Kind::k_expression_list)) return out;
-    out.kind = Abstract::Kind::kList;
-    for (Node item : node.children()) {
-      if (out.items.size() < kMostItems) out.items.push_back(eval(module, item, env));
-    }
-    for (const Abstract& item : out.items) out.from_call |= item.from_call;
-    return out;
-  }
-
-  // --- expressions
-  // ---------------------------------------------------------------------------------------------------
-  Abstract eval(const Module& module, Node expression, Env* env) {
-    Node e = strip_parens(expression);
-    if (!e || ++steps_ > kMostSteps) return {};
-    switch (e.kind()) {
-      case Kind::k_identifier:
-        return name(module, e, env);
-      case Kind::k_call:
-        return call(module, e, env);
-      case Kind::k_attribute:
-        return attribute(module, e, env);
-      case Kind::k_string:
-      case Kind::k_concatenated_string:
-        return string(module, e, env);
-      case Kind::k_none:
-        return none();
-      case Kind::k_list:
-      case Kind::k_tuple:
-      case Kind::k_set:
-      case Kind::k_expression_list:
-        return literal(module, e, env);
-      case Kind::k_lambda:
-        return code(module, e, env);
-      case Kind::k_boolean_operator:
-        return boolean(module, e, env);
-      case Kind::k_binary_operator:
-        return sum(module, e, env);
-      case Kind::k_conditional_expression: {
-        Truth t = truth(module, e.child_at(1), env);
-        return t == Truth::kNo ? eval(module, e.child_at(2), env) : eval(module, e.child_at(0), env);
-      }
-      case Kind::k_named_expression: {
-        Abstract v = eval(module, e.child(Field::k_value), env);
-        env->names[std::string(e.child(Field::k_name).text())] = v;
-        return v;
-      }
-      default:
-        return outside(module, e);
-    }
-  }
-
-  Abstract name(const Module& module, Node e, Env* env) {
-    if (const Abstract* known = env->find(e.text())) return *known;
-    return outside(module, e);
-  }
-
-  Abstract attribute(const Module& module, Node e, Env* env) {
-    Abstract object = eval(module, e.child(Field::k_object), env);
-    std::string_view attribute_name = e.child(Field::k_attribute).text();
-    Abstract out = member(object, attribute_name);
-    if (out.kind != Abstract::Kind::kUnknown || object.from_call) return out;
-    return outside(module, e);
-  }
-
-  Abstract member(const Abstract& object, std::string_view attribute_name) {
-    Abstract out;
-    bool named = attribute_name == "__name__" || attribute_name == "__qualname__";
-    if (object.kind == Abstract::Kind::kCode && named)
-      out = text_of(std::string(object.node.child(Field::k_name).text()));
-    if (object.kind == Abstract::Kind::kPlace) {
-      if (named && object.place.kind == PlaceKind::kClass) {
-        out = text_of(object.place.dotted.substr(object.place.dotted.rfind('.') + 1));
-      } else if (named && object.place.kind == PlaceKind::kModule) {
-        out = text_of(object.place.dotted);
-      } else {
-        out.place = member_place(semantics_, object.place, attribute_name);
-        if (out.place) out.kind = Abstract::Kind::kPlace;
-      }
-    }
-    out.from_call = object.from_call;
-    return out;
-  }
-
-  Abstract string(const Module& module, Node e, Env* env) {
-    std::string text;
-    if (string_value(e, text)) return text_of(std::move(text));
-    if (!e.is(Kind::k_string)) return {};
-    // f"{package}.{name}": the pieces between the placeholders are text as it stands.
-    Abstract out = text_of("");
-    uint32_t at = static_cast<uint32_t>(e.text().find_first_of("'\"")) + e.start() + 1;
-    std::string_view source = e.tree()->source();
-    for (Node piece : e.children()) {
-      if (!piece.is(Kind::k_interpolation)) return {};
-      out.text += source.substr(at, piece.start() - at);
-      Abstract value = eval(module, piece.first_child(), env);
-      if (value.kind != Abstract::Kind::kText) return {};
-      out.text += value.text;
-      out.from_call |= value.from_call;
-      at = piece.end();
-    }
-    out.text += source.substr(at, e.end() - at - 1);
-    return out;
-  }
-
-  Abstract boolean(const Module& module, Node e, Env* env) {
-    Abstract left = eval(module, e.child(Field::k_left), env);
-    bool is_or = e.child(Field::k_operator).text() == "or";
-    Truth t = truth_of_value(left);
-    if (t == Truth::kUnknown && left.kind == Abstract::Kind::kUnknown)
-      return eval(module, e.child(Field::k_right), env);
-    return (t == Truth::kYes) == is_or ? left : eval(module, e.child(Field::k_right), env);
-  }
-
-  Abstract sum(const Module& module, Node e, Env* env) {
-    Abstract a = eval(module, e.child(Field::k_left), env), b = eval(module, e.child(Field::k_right), env);
-    if (a.kind != Abstract::Kind::kText || b.kind != a.kind || e.child(Field::k_operator).text() != "+")
-      return {};
-    a.text += b.text;
-    a.from_call |= b.from_call;
-    return a;
-  }
-
-  static Truth truth_of_value(const Abstract& v) {
-    switch (v.kind) {
-      case Abstract::Kind::kNone:
-        return Truth::kNo;
-      case Abstract::Kind::kText:
-        return assay::truth_of(!v.text.empty());
-      case Abstract::Kind::kBool:
-        return assay::truth_of(v.truth);
-      case Abstract::Kind::kList:
-        return assay::truth_of(!v.items.empty());
-      case Abstract::Kind::kPlace:
-      case Abstract::Kind::kCode:
-        return Truth::kYes;
-      default:
-        return Truth::kUnknown;
-    }
-  }
-
-  Truth truth(const Module& module, Node condition, Env* env) {
-    Node e = strip_parens(condition);
-    if (e.is(Kind::k_not_operator)) return !truth(module, e.child(Field::k_argument), env);
-    if (e.is(Kind::k_boolean_operator)) {
-      Truth a = truth(module, e.child(Field::k_left), env);
-      bool is_or = e.child(Field::k_operator).text() == "or";
-      if (a == (is_or ? Truth::kYes : Truth::kNo)) return a;
-      Truth b = truth(module, e.child(Field::k_right), env);
-      return a == Truth::kUnknown && b != (is_or ? Truth::kYes : Truth::kNo) ? Truth::kUnknown : b;
-    }
-    if (e.is(Kind::k_comparison_operator)) return comparison(module, e, env);
-    return truth_of_value(eval(module, e, env));
-  }
-
-  Truth comparison(const Module& module, Node e, Env* env) {
-    if (e.child_count() != 3) return Truth::kUnknown;
-    std::string_view op = e.child(Field::k_operators).text();
-    Abstract a = eval(module, e.child_at(0), env), b = eval(module, e.child_at(2), env);
-    using K = Abstract::Kind;
-    if (a.kind == K::kUnknown || b.kind == K::kUnknown) return Truth::kUnknown;
-    Truth out = Truth::kUnknown;
-    bool negated = op == "!=" || op == "is not" || op == "not in";
-    if (op == "in" || op == "not in") {
-      if (a.kind == K::kText && b.kind == K::kText)
-        out = assay::truth_of(b.text.find(a.text) != std::string::npos);
-    } else if (a.kind == K::kNone || b.kind == K::kNone) {
-      out = assay::truth_of(a.kind == b.kind);
-    } else if (a.kind == K::kText && b.kind == K::kText) {
-      out = assay::truth_of(a.text == b.text);
-    }
-    return negated ? !out : out;
-  }
-
-  // --- calls
-  // ---------------------------------------------------------------------------------------------------------
+  // --- calls ---
   struct Arguments {
     std::vector<Abstract> positional;
     std::map<std::string, Abstract, std::less<>> named;
@@ -340,7 +56,7 @@ class HelperRun {
     return out;
   }
 
-  Abstract call(const Module& module, Node e, Env* env) {
+  Abstract call(const Module& module, Node e, Env* env) override {
     bool own = std::exchange(top_, false);
     Node function = e.child(Field::k_function);
     if (function.is(Kind::k_attribute) && !own) {
@@ -375,7 +91,7 @@ class HelperRun {
     out.from_call = text.from_call;
     if (!separator || separator->empty()) return out;
     auto add = [&](std::string part) {
-      out.items.push_back(text_of(std::move(part)));
+      out.items.push_back(abstract_text(std::move(part)));
       out.items.back().from_call = text.from_call;
     };
     bool last = method.starts_with("r");
@@ -462,11 +178,10 @@ class HelperRun {
     if (slot.kind != Abstract::Kind::kCode || value.kind == Abstract::Kind::kCode) slot = std::move(value);
   }
 
-  // --- statements
-  // ----------------------------------------------------------------------------------------------------
+  // --- statements ---
   Flow block(const Module& module, Node body, Env* env) {
     for (Node s : body.children()) {
-      if (++steps_ > kMostSteps) return Flow::kLeaves;
+      if (!step()) return Flow::kLeaves;
       Flow flow = statement(module, s, env);
       if (flow != Flow::kNext) return flow;
     }
@@ -538,7 +253,7 @@ class HelperRun {
     } else if (target.is(Kind::k_attribute)) {
       if (!value.node) value.node = right, value.module = &module;
       set(eval(module, target.child(Field::k_object), env),
-          text_of(std::string(target.child(Field::k_attribute).text())), value, module, s);
+          abstract_text(std::string(target.child(Field::k_attribute).text())), value, module, s);
     }
   }
 
@@ -585,8 +300,7 @@ class HelperRun {
     return Flow::kNext;
   }
 
-  // --- what is set
-  // ---------------------------------------------------------------------------------------------------
+  // --- what is set ---
   void flush(const Module& module, Node s) {
     if (pending_.size() == 3) set(pending_[0], pending_[1], pending_[2], module, s);
     pending_.clear();
@@ -609,14 +323,11 @@ class HelperRun {
     found_.push_back(std::move(out));
   }
 
-  Semantics& semantics_;
-  std::deque<Env> envs_;
   std::vector<AttributeSet> found_;
   std::vector<Abstract> pending_;   // owner, name and value of a setattr in the statement at hand
   std::vector<Abstract> returned_;  // per call
   bool top_ = false;                // the call at hand is the one under examination
   int depth_ = 0;
-  int steps_ = 0;
 };
 
 }  // namespace

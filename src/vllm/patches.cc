@@ -48,8 +48,7 @@ class Finder {
   }
 
  private:
-  // --- helpers
-  // -------------------------------------------------------------------------------------------------------
+  // --- helpers ---
   // Names of functions that set attributes, and by which names each function calls others: what is worth
   // running.
   void find_setters(const Module& module) {
@@ -138,8 +137,7 @@ class Finder {
     }
   }
 
-  // --- assignments
-  // ---------------------------------------------------------------------------------------------------
+  // --- assignments ---
   void direct(const Module& module) {
     for (Node n : module.root().descendants()) {
       if (sets_attribute(n))
@@ -267,8 +265,7 @@ class Finder {
     out_.sites.push_back(std::move(site));
   }
 
-  // --- the import system
-  // ---------------------------------------------------------------------------------------------
+  // --- the import system ---
   void sys_modules_item(const Module& module, Node subscript) {
     bool stored = subscript.field() == Field::k_left && subscript.parent().is(Kind::k_assignment);
     bool deleted = false;

@@ -165,8 +165,7 @@ class Finder {
     return false;
   }
 
-  // --- arguments
-  // -----------------------------------------------------------------------------------------------------
+  // --- arguments ---
   Node argument(const Site& site, const ArgumentSpec& spec) const {
     int position = 0;
     for (Node a : site.call.child(Field::k_arguments).children()) {
@@ -184,8 +183,7 @@ class Finder {
     return node ? resolve_term(round, *site.module, node) : Term();
   }
 
-  // --- rows
-  // ----------------------------------------------------------------------------------------------------------
+  // --- rows ---
   void add(const Site& site, const Place& receiver, Node outer_call, const Round& round) {
     RegistrationSite base;
     base.point = site.point;
