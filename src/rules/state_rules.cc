@@ -54,7 +54,7 @@ void report_lack(RuleContext& ctx, const Module& module, Node n, const Lacking& 
                 "; no class of its method resolution order defines '" + std::string(name) + "', and no code sets it";
   if (lack.certainty == Lack::kLikely && f->level == Level::kError) {
     f->level = Level::kWarning;
-    f->limits.push_back("'" + std::string(name) + "' may be set on objects of the class by code that could not be followed");
+    f->limits.push_back("code that could not be followed may set '" + std::string(name) + "' or pass an object of another class");
   }
   f->expected = "an attribute that the class has";
   relate(*f, *info.ref.module, info.facts->definition, info.name, "the class of '" + object + "'");
@@ -93,6 +93,30 @@ bool annotation_is_doubtful(RuleContext& ctx, const Module& module, Node object,
   return absent.size() >= 2 && absent.size() >= present.size();
 }
 
+// Calls in the same file pass something unknown for the parameter: the annotation may name another class than the one that
+// comes.
+bool callers_pass_unknown(RuleContext& ctx, const Module& module, Node object) {
+  Node function = enclosing_function(module.scopes(), object);
+  if (!object.is(Kind::k_identifier) || !function.is(Kind::k_function_definition)) return false;
+  Signature signature = signature_of(function);
+  if (!signature.find(object.text())) return false;
+  std::string_view name = function.child(Field::k_name).text();
+  Node owner = enclosing_class(module.scopes(), function);
+  if (owner) signature = signature.without_first();
+  if (name == "__init__" && owner) name = owner.child(Field::k_name).text();
+  for (Node n : module.root().descendants()) {
+    if (!n.is(Kind::k_call)) continue;
+    Node callee = n.child(Field::k_function);
+    if ((callee.is(Kind::k_attribute) ? callee.child(Field::k_attribute) : callee).text() != name) continue;
+    BindResult bound = bind(signature, call_shape(n));
+    for (size_t i = 0; i < signature.parameters.size() && i < bound.arguments.size(); ++i) {
+      if (signature.parameters[i].name != object.text() || !bound.arguments[i].value) continue;
+      if (!ctx.sem.infer(module, bound.arguments[i].value).known()) return true;
+    }
+  }
+  return false;
+}
+
 void check_read(RuleContext& ctx, const Module& module, Node n, const Frame* frame) {
   if (is_store_target(n)) return;
   Node object = n.child(Field::k_object);
@@ -102,7 +126,7 @@ void check_read(RuleContext& ctx, const Module& module, Node n, const Frame* fra
   if (!all_lack(ctx, values, n.child(Field::k_attribute).text(), lack)) return;
   if (asked_before(module, n) || of_unusual_self(module, object)) return;
   if (annotation_is_doubtful(ctx, module, object, lack.cls)) return;
-  if (perhaps_given_by_library(ctx, n, lack.cls)) lack.certainty = std::min(lack.certainty, Lack::kLikely);
+  if (perhaps_given_by_library(ctx, n, lack.cls) || callers_pass_unknown(ctx, module, object)) lack.certainty = std::min(lack.certainty, Lack::kLikely);
   report_lack(ctx, module, n, lack);
 }
 

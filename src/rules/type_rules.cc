@@ -70,24 +70,30 @@ Node use_that_fails(RuleContext& ctx, const Callable& callee, std::string_view p
   return {};
 }
 
-bool rebinds_or_tests(const Callable& callee, std::string_view parameter) {
+// The parameter goes to a function of torch as it is.
+bool handed_to_torch(const Callable& callee, std::string_view parameter) {
+  bool out = false;
   for (Node n : callee.definition.child(Field::k_body).descendants()) {
-    if (n.is(Kind::k_identifier) && n.text() == parameter && n.field() == Field::k_left) return true;
-    if (n.is(Kind::k_call) && n.child(Field::k_function).text() == "isinstance" && n.text().find(parameter) != std::string_view::npos) return true;
+    if (n.is(Kind::k_identifier) && n.text() == parameter && n.field() == Field::k_left) return false;
+    if (!n.is(Kind::k_call)) continue;
+    Node function = n.child(Field::k_function);
+    if (function.text() == "isinstance" && n.text().find(parameter) != std::string_view::npos) return false;
+    if (function.text().substr(0, 10) != "torch.ops.") continue;
+    for (Node a : n.child(Field::k_arguments).children()) out |= a.text() == parameter;
   }
-  return false;
+  return out;
 }
 
 void report_argument(RuleContext& ctx, const Module& module, const Callable& callee, const Parameter& p, Node value, Shape given, Shape wanted) {
   Node use = use_that_fails(ctx, callee, p.name, given);
-  if (!use && (wanted != Shape::kTensor || rebinds_or_tests(callee, p.name))) return;
+  if (!use && (wanted != Shape::kTensor || !handed_to_torch(callee, p.name))) return;
   std::string symbol = callee.name + "." + std::string(p.name);
   Finding* f = report(ctx, "argument-type-mismatch", module, value, symbol,
                       callee.name + " is given " + word(given) + " for '" + std::string(p.name) + "', which is annotated as " + word(wanted));
   if (!f) return;
   if (!use && f->level == Level::kError) {
     f->level = Level::kWarning;
-    f->limits.push_back("the callee only hands the argument on");
+    f->limits.push_back("the callee hands the argument on to an operator of torch");
   }
   f->expected = std::string(p.node.text());
   f->observed = std::string(value.text().substr(0, 120)) + " is " + word(given);

@@ -80,6 +80,13 @@ class Construction {
   }
 
  private:
+  static bool passes(Node call, std::string_view self) {
+    for (Node a : call.child(Field::k_arguments).children()) {
+      if (a.text() == self || (a.is(Kind::k_keyword_argument) && a.child(Field::k_value).text() == self)) return true;
+    }
+    return false;
+  }
+
   // setattr with computed names may stand in the classes: what is looked at here has a plain assignment, which is skipped.
   bool answers_any_name() const {
     return std::any_of(info_.mro.begin(), info_.mro.end(), [](const MroEntry& e) {
@@ -113,8 +120,7 @@ class Construction {
       }
       next = ctx_.sem.class_member(info_.ref, "__init__", after);
     } else {
-      Node first = call.child(Field::k_arguments).first_child();
-      if (first.text() != self) return true;  // of another object
+      if (!passes(call, self)) return true;  // of another object
       Values v = ctx_.sem.infer(*from.owner.module, object);
       const Value* c = v.single();
       if (!c) return false;
@@ -182,7 +188,6 @@ class Construction {
 struct Reading {
   ClassRef owner;
   Node function, read;
-  const Module* caller = nullptr;
   std::string how;
 };
 
@@ -194,24 +199,29 @@ bool is_unguarded(Node read) {
   return true;
 }
 
-// Something of the trees calls a method of this name on an object that is not self.
-bool is_called(RuleContext& ctx, std::string_view name, Reading& out) {
+// Something of the trees calls the method on an object of the class whose state is not set, or of one derived from it.
+bool is_called(RuleContext& ctx, const Construction& c, std::string_view name, ClassRef setter, Reading& out) {
   if (name == "forward" || name == "__call__") {
     out.how = "a call of the object";
     return true;
   }
   bool found = false;
   for (const SourceTree* tree : {&ctx.target, &ctx.plugin}) {
-    each_word(*tree, ctx.project(), name, [&](const Module& m, std::string_view text, size_t at) {
+    each_word(*tree, ctx.project(), name, [&](const Module& unloaded, std::string_view text, size_t at) {
       bool called = at > 0 && text[at - 1] == '.' && at + name.size() < text.size() && text[at + name.size()] == '(';
-      if (!called) return true;
-      for (std::string_view own : {"self.", "super()."}) {
-        if (at >= own.size() && text.substr(at - own.size(), own.size()) == own) return true;
+      if (!called || (at >= 5 && text.substr(at - 5, 5) == "self.") || (at >= 8 && text.substr(at - 8, 8) == "super().")) return true;
+      const Module& m = ctx.project().load(unloaded);
+      for (Node n : m.root().descendants()) {
+        if (!n.is(Kind::k_attribute) || n.end() != at + name.size()) continue;
+        for (const Value& v : ctx.sem.infer(m, n.child(Field::k_object)).list) {
+          if (v.kind != ValueKind::kInstance) continue;
+          const ClassInfo& receiver = ctx.sem.class_info(v.class_ref());
+          found |= receiver.derives_from(setter) && c.info().derives_from(receiver.ref);
+        }
+        break;
       }
-      found = true;
-      out.caller = &m;
       out.how = "called by " + m.name;
-      return false;
+      return !found;
     });
     if (found) break;
   }
@@ -219,7 +229,7 @@ bool is_called(RuleContext& ctx, std::string_view name, Reading& out) {
 }
 
 // A method that objects of the class have and that is called from outside reads the attribute, whatever the conditions.
-bool find_reading(RuleContext& ctx, const Construction& c, std::string_view name, Reading& out) {
+bool find_reading(RuleContext& ctx, const Construction& c, std::string_view name, ClassRef setter, Reading& out) {
   for (const MroEntry& e : c.info().mro) {
     if (!e.ref) continue;
     auto [first, last] = ctx.sem.class_info(e.ref).facts->reads.equal_range(name);
@@ -230,8 +240,8 @@ bool find_reading(RuleContext& ctx, const Construction& c, std::string_view name
       Member m = ctx.sem.class_member(c.info().ref, method);
       if (m.owner != e.ref || own_function(e.ref, method) != function) continue;  // overridden
       if (asked_before(*e.ref.module, it->second.node) || ctx.sem.live(*e.ref.module, it->second.node) != Truth::kYes) continue;
-      out = {e.ref, function, it->second.node, nullptr, {}};
-      if (is_called(ctx, method, out)) return true;
+      out = {e.ref, function, it->second.node, {}};
+      if (is_called(ctx, c, method, setter, out)) return true;
     }
   }
   return false;
@@ -246,7 +256,7 @@ void check_attribute(RuleContext& ctx, const Construction& c, std::string_view n
   if (in_class.presence == Presence::kUnknown || (in_class.presence == Presence::kYes && (!declared_only || in_class.patches || !in_class.external_owner.empty()))) return;
   if (ctx.definitions.members().flags(name) & MemberIndex::kStoredOnOther) return;
   Reading reading;
-  if (!find_reading(ctx, c, name, reading)) return;
+  if (!find_reading(ctx, c, name, where.owner, reading)) return;
   const ClassInfo& info = c.info();
   std::string setter = ctx.sem.class_info(where.owner).name + "." + std::string(where.function.child(Field::k_name).text());
   std::string reader = ctx.sem.class_info(reading.owner).name + "." + std::string(reading.function.child(Field::k_name).text());
