@@ -14,7 +14,8 @@ bool is_constant(Node value) {
 }
 
 MethodDef from_member(RuleContext& ctx, ClassRef cls, std::string_view name, const Member& member) {
-  if (member.presence != Presence::kYes || !member.owner || member.bindings.size() != 1 || member.patches) return {};
+  // Patches aside: callers were written for what stands in the text.
+  if (member.presence != Presence::kYes || !member.owner || member.bindings.size() != 1) return {};
   const Binding& b = *member.bindings[0];
   MethodDef out;
   out.owner = member.owner;
@@ -179,12 +180,17 @@ Reaches reaches(RuleContext& ctx, const Override& o, const Module& module, Node 
     bool below = info.derives_from(o.cls);
     bool above = v.declared && ctx.sem.class_info(o.cls).derives_from(v.class_ref());
     if (!below && !above) continue;
-    // A declared base that does not have the method (or takes no such call) was narrowed in a way not followed here.
-    MethodDef declared = method_of(ctx, v.class_ref(), o.name);
+    MethodDef found = method_of(ctx, v.class_ref(), o.name);
     bool on_class = v.kind == ValueKind::kClass;
-    if (!declared || declared.kind == MethodKind::kProperty || bind(declared.bound(on_class), shape).certainly_fails()) continue;
+    // An object of the plugin's class: what counts is whether the lookup ends at this override.
+    if (below && found.owner == o.cls) {
+      through_class = on_class;
+      return Reaches::kYes;
+    }
+    // A declared base that does not have the method (or takes no such call) was narrowed in a way not followed here.
+    if (!found || found.kind == MethodKind::kProperty || bind(found.bound(on_class), shape).certainly_fails()) continue;
     // A declared base that takes anything (*args) promises nothing: then a class in between must name what is passed.
-    if (!below && !explicitly_takes(declared.bound(on_class), shape) && !family_root(ctx, o, shape, on_class)) continue;
+    if (!below && !explicitly_takes(found.bound(on_class), shape) && !family_root(ctx, o, shape, on_class)) continue;
     through_class = on_class;
     return Reaches::kYes;
   }
