@@ -9,6 +9,7 @@ namespace {
 constexpr unsigned kReview = kPluginSources | kEngine | kReporting;
 
 constexpr std::array kCommands = std::to_array<CommandRow>({
+    {"review", "everything that the given inputs allow, in one report", kReview | kTargetOption | kFailing, review_command},
     {"check", "find what in the plugin does not fit the target", kReview | kTargetOption | kFailing,
      check_command},
     {"inventory", "list every registration, override and patch, and every file", kReview | kTargetOption,

@@ -18,6 +18,7 @@ struct CommandRow {
 
 std::span<const CommandRow> all_commands();
 
+Expected<ExitCode> review_command(const Options& options);
 Expected<ExitCode> check_command(const Options& options);
 Expected<ExitCode> inventory_command(const Options& options);
 Expected<ExitCode> compare_command(const Options& options);

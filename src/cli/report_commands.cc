@@ -116,6 +116,12 @@ Expected<ExitCode> check_command(const Options& options) {
   return report_command(run_check, "check", options);
 }
 
+Expected<ExitCode> review_command(const Options& options) {
+  if (options.target.empty())
+    return fail(ErrorKind::kUsage, "no target given: name the vLLM that the plugin must fit with --target");
+  return report_command(run_review, "review", options);
+}
+
 Expected<ExitCode> inventory_command(const Options& options) {
   Options never_fails = options;
   never_fails.exit_zero = true;

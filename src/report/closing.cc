@@ -47,9 +47,8 @@ std::string summary_line(const Report& report) {
   std::vector<std::string> parts;
   if (shows_findings(report)) {
     std::string levels = level_counts(counts);
-    bool compares = report.command == "compare";
-    parts.push_back(compares ? "introduced: " + levels : levels);
-    if (compares) parts.push_back(fmt::format("{} fixed, {} unchanged", counts.fixed, counts.unchanged));
+    parts.push_back(compares(report) ? "introduced: " + levels : levels);
+    if (compares(report)) parts.push_back(fmt::format("{} fixed, {} unchanged", counts.fixed, counts.unchanged));
     if (counts.masked != 0) parts.push_back(fmt::format("{} masked", counts.masked));
     if (counts.suppressed != 0) parts.push_back(fmt::format("{} suppressed", counts.suppressed));
   }

@@ -42,7 +42,7 @@ std::string write_full(const Report& report, const WriteOptions& options) {
   Paint paint(options.colour);
   std::string out;
   if (shows_findings(report))
-    out += report.command == "compare" ? findings_by_cause(report, paint) : findings_in_order(report, paint);
+    out += compares(report) ? findings_by_cause(report, paint) : findings_in_order(report, paint);
   if (shows_inventory(report)) out += inventory_text(report, paint) + "\n";
   out += gaps_text(report) + "\n";
   if (options.stats) out += stats_text(report) + "\n";

@@ -156,7 +156,7 @@ std::string gaps_section(const Report& report) {
 std::string write_markdown(const Report& report, const WriteOptions& options) {
   std::string out = fmt::format("## assay {}: {}\n\n", report.command, markdown(printable(subject(report))));
   if (shows_findings(report)) out += counts_table(report) + causes_section(report) + findings_section(report);
-  if (report.command == "compare") out += fixed_section(report);
+  if (compares(report)) out += fixed_section(report);
   if (shows_inventory(report)) out += inventory_section(report);
   out += gaps_section(report);
   if (options.stats) out += fenced(stats_text(report)) + "\n";

@@ -55,7 +55,7 @@ bool is_listed(const Report& report, const Finding& finding) {
     case FindingState::kSuppressed:
       return false;
     case FindingState::kUnchanged:
-      return report.command != "compare";
+      return !compares(report);
     case FindingState::kIntroduced:
     case FindingState::kPartly:
     case FindingState::kMasked:
@@ -85,9 +85,13 @@ std::vector<Cause> listed_causes(const Report& report) {
   return causes;
 }
 
+bool compares(const Report& report) {
+  return report.command == "compare" || (report.command == "review" && input_of(report, "base") != nullptr);
+}
+
 bool shows_findings(const Report& report) { return report.command != "inventory"; }
 
-bool shows_inventory(const Report& report) { return report.command == "inventory"; }
+bool shows_inventory(const Report& report) { return report.command == "inventory" || report.command == "review"; }
 
 Counts count(const Report& report) {
   Counts counts;

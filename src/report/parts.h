@@ -34,6 +34,8 @@ struct Cause {
 };
 std::vector<Cause> listed_causes(const Report& report);
 
+// Findings have states against a base, and only what is new is listed.
+bool compares(const Report& report);
 bool shows_findings(const Report& report);
 bool shows_inventory(const Report& report);
 

@@ -7,6 +7,7 @@
 #include "review/compare.h"
 #include "review/session.h"
 #include "rules/rules.h"
+#include "vllm/inventory.h"
 
 namespace assay {
 namespace {
@@ -69,38 +70,66 @@ void run_module_rules(Session& session, Report& report) {
   parallel_for(static_cast<size_t>(threads), threads, worker);
 }
 
-Expected<Report> check_against(const RunOptions& options, const std::string& target) {
+void add_inventory(Session& session, Report& report) {
+  ScopedTimer timer(session.timers(), "inventory");
+  Inventory inventory = take_inventory({session.semantics(), session.catalog(), session.plugin(), session.modules(), session.reach(),
+                                        session.entry_points(), session.found_patches(), &session.definitions()},
+                                       [&](std::string_view file) { return session.in_scope(file); });
+  report.inventory = std::move(inventory.rows);
+  report.files = std::move(inventory.files);
+}
+
+struct Parts {
+  bool rules = false, inventory = false;
+};
+
+Expected<Report> look_at(const RunOptions& options, const std::string& target, Parts parts) {
   auto session = Session::open(options, target);
   if (!session) return tl::make_unexpected(session.error());
   Session& s = **session;
   Report report;
-  if (options.progress) options.progress("checking");
-  run_module_rules(s, report);
-  run_project_rules(s, report);
+  if (parts.rules) {
+    if (options.progress) options.progress("checking against " + target);
+    run_module_rules(s, report);
+    run_project_rules(s, report);
+  }
+  if (parts.inventory) {
+    if (options.progress) options.progress("taking the inventory");
+    add_inventory(s, report);
+  }
   s.describe(report);
   report.stats.seconds = s.timers().seconds();
   return report;
 }
 
+// The target's findings, each with its state against the base.
+Expected<Report> against_base(const RunOptions& options, Parts parts) {
+  auto before = look_at(options, options.base, {true, false});
+  if (!before) return before;
+  auto now = look_at(options, options.target, parts);
+  if (!now) return now;
+  return compare_reports(*before, std::move(*now));
+}
+
+void drop_fixed(Report& report) {
+  std::erase_if(report.findings, [](const Finding& f) { return f.state == FindingState::kFixed; });
+}
+
 }  // namespace
 
-Expected<Report> run_check(const RunOptions& options) { return check_against(options, options.target); }
-
-Expected<Report> run_inventory(const RunOptions& options) {
-  auto session = Session::open(options, options.target);
-  if (!session) return tl::make_unexpected(session.error());
-  Report report;
-  (*session)->describe(report);
-  report.stats.seconds = (*session)->timers().seconds();
+Expected<Report> run_check(const RunOptions& options) {
+  if (options.base.empty()) return look_at(options, options.target, {true, false});
+  auto report = against_base(options, {true, false});
+  if (report) drop_fixed(*report);
   return report;
 }
 
-Expected<Report> run_compare(const RunOptions& options) {
-  auto before = check_against(options, options.base);
-  if (!before) return before;
-  auto now = check_against(options, options.target);
-  if (!now) return now;
-  return compare_reports(*before, std::move(*now));
+Expected<Report> run_inventory(const RunOptions& options) { return look_at(options, options.target, {false, true}); }
+
+Expected<Report> run_compare(const RunOptions& options) { return against_base(options, {true, false}); }
+
+Expected<Report> run_review(const RunOptions& options) {
+  return options.base.empty() ? look_at(options, options.target, {true, true}) : against_base(options, {true, true});
 }
 
 }  // namespace assay

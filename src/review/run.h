@@ -46,5 +46,7 @@ Expected<Report> run_check(const RunOptions& options);
 Expected<Report> run_inventory(const RunOptions& options);
 // Findings of `base` and `target` side by side, each with its state.
 Expected<Report> run_compare(const RunOptions& options);
+// Everything that the given inputs allow: findings (against the base, where there is one) and the inventory.
+Expected<Report> run_review(const RunOptions& options);
 
 }  // namespace assay

@@ -5,6 +5,8 @@
 
 #include "base/parallel.h"
 #include "git/source.h"
+#include "review/glob.h"
+#include "vllm/built_modules.h"
 
 namespace assay {
 namespace {
@@ -94,6 +96,7 @@ Expected<void> Session::open_trees(const RunOptions& options, const std::string&
 
   ProjectOptions project;
   project.generated_modules = catalog_.generated_modules;
+  for (auto& built : built_modules(**plugin_tree)) project.generated_modules.push_back(std::move(built));
   project_ = std::make_unique<Project>(std::move(project));
   entry_points_ = assay::entry_points(**plugin_tree);
   Distribution plugin_dist = distribution_of(**plugin_tree), target_dist = distribution_of(**target_tree);
@@ -181,16 +184,22 @@ void Session::find_reach(const RunOptions& options) {
 }
 
 void Session::choose_modules(const RunOptions& options) {
-  for (const Module* m : project_->modules_of(*plugin_)) {
-    if (m->kind == ModuleKind::kExtension) continue;
-    bool in_package = std::find(plugin_->packages.begin(), plugin_->packages.end(), top_of(m->name)) != plugin_->packages.end();
-    bool in_scope = options.scope.empty() && in_package;
-    for (std::string scope : options.scope) {
-      while (!scope.empty() && scope.back() == '/') scope.pop_back();
-      in_scope |= m->file() == scope || starts_with(m->file(), scope + "/");
-    }
-    if (in_scope) modules_.push_back(m);
+  for (std::string scope : options.scope) {
+    while (!scope.empty() && scope.back() == '/') scope.pop_back();
+    scope_.push_back(scope);
   }
+  exclude_ = options.exclude;
+  for (const Module* m : project_->modules_of(*plugin_)) {
+    bool in_package = std::find(plugin_->packages.begin(), plugin_->packages.end(), top_of(m->name)) != plugin_->packages.end();
+    if (m->kind != ModuleKind::kExtension && (in_package || !scope_.empty()) && in_scope(m->file())) modules_.push_back(m);
+  }
+}
+
+bool Session::in_scope(std::string_view file) const {
+  auto excluded = [&](const std::string& pattern) { return glob_match(pattern, file); };
+  if (std::any_of(exclude_.begin(), exclude_.end(), excluded)) return false;
+  auto holds = [&](const std::string& scope) { return file == scope || starts_with(file, scope + "/"); };
+  return scope_.empty() || std::any_of(scope_.begin(), scope_.end(), holds);
 }
 
 void Session::describe(Report& report) const {

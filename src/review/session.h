@@ -39,6 +39,9 @@ class Session {
   // The plugin's own modules, in order of their files: those of its packages, within --scope.
   const std::vector<const Module*>& modules() const { return modules_; }
 
+  // Whether --scope and the configuration's `exclude` leave the file in.
+  bool in_scope(std::string_view file) const;
+
   // Inputs, platform and what could not be read, for the report.
   void describe(Report& report) const;
 
@@ -66,6 +69,7 @@ class Session {
   Reachability reach_;
   std::unique_ptr<DefinitionIndex> definitions_;
   std::vector<const Module*> modules_;
+  std::vector<std::string> scope_, exclude_;
   std::string platform_;
   int threads_ = 1;
 };
