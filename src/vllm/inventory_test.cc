@@ -181,6 +181,29 @@ TEST(Inventory, OpsAndKernels) {
                                         "quantization-config q p.py:16", "ir-op rms_norm:fast p.py:18"));
 }
 
+// A helper of the plugin registers for its callers: the rows stand where it is called.
+TEST(Inventory, HelpersRegisterForTheirCallers) {
+  InventoryOf found(
+      Files{{"p.py",
+             "from torch.library import Library\n"
+             "from vllm.model_executor.layers.quantization import register_quantization_config\n"
+             "lib = Library('mine', 'FRAGMENT')\n"
+             "def op(name, func, dispatch='CUDA'):\n"
+             "    lib.define(name + schema_of(func))\n"
+             "    lib.impl(name, func, dispatch)\n"
+             "def quant(key):\n"
+             "    return register_quantization_config(key)\n"
+             "def f(x): pass\n"
+             "op('a', f)\n"
+             "for n in ('b', 'c'):\n"
+             "    op(func=f, name=n)\n"
+             "@quant('q')\n"
+             "class Q: pass\n"}});
+  EXPECT_THAT(found.keys(), ElementsAre("torch-op mine::a p.py:10", "torch-op mine::b p.py:12",
+                                        "torch-op mine::c p.py:12", "quantization-config q p.py:13"));
+  EXPECT_EQ(found.rows()[3].effective, "plug.p.Q");
+}
+
 TEST(Inventory, NamesProveNothing) {
   EXPECT_THAT(InventoryOf(Files{{"p.py",
                                  "def register_backend(x): return x\n"

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
+
+#include "python/bind.h"
 
 namespace assay {
 
@@ -39,7 +42,23 @@ class Finder {
     }
   }
 
-  void run(const Module& module) {
+  void run(const std::vector<const Module*>& modules) {
+    for (const Module* m : modules) direct(*m);
+    if (helpers_.empty()) return;
+    for (const Module* m : modules) helper_calls(*m);
+    std::ranges::stable_sort(
+        out_, {}, [](const RegistrationSite& s) { return std::pair(s.module->file(), s.place.start()); });
+  }
+
+ private:
+  // A registering call whose key comes from the parameters of the plugin's function around it.
+  struct Helper {
+    Site site;
+    Place receiver;
+    Node function;
+  };
+
+  void direct(const Module& module) {
     for (Node n : module.root().descendants()) {
       if (n.is(Kind::k_decorator)) {
         Node e = n.first_child();
@@ -59,7 +78,59 @@ class Finder {
     }
   }
 
- private:
+  // Calls and decorators of those functions: each registers on its own.
+  void helper_calls(const Module& module) {
+    for (Node n : module.root().descendants()) {
+      bool decorator = n.is(Kind::k_decorator);
+      Node call = decorator ? n.first_child() : n;
+      if (!call.is(Kind::k_call) || (!decorator && n.parent().is(Kind::k_decorator))) continue;
+      Node callee = call.child(Field::k_function);
+      std::string name = last_part(callee.text());
+      for (const Helper& helper : helpers_) {
+        if (helper.function.child(Field::k_name).text() != name) continue;
+        for (const Value& v : semantics_.infer(module, callee).list) {
+          if (v.kind != ValueKind::kFunction || v.module != helper.site.module ||
+              v.node != helper.function.id())
+            continue;
+          helper_call(helper, module, n, call, decorator ? n.parent().child(Field::k_definition) : Node());
+        }
+      }
+    }
+  }
+
+  void helper_call(const Helper& helper, const Module& module, Node place, Node call, Node decorated) {
+    Signature signature = signature_of(helper.function);
+    BindResult bound = bind(signature, call_shape(call));
+    for (Round round : rounds_of(semantics_, module, place)) {
+      for (size_t i = 0; i < signature.parameters.size() && i < bound.arguments.size(); ++i) {
+        Node value = bound.arguments[i].value;
+        if (value) round[std::string(signature.parameters[i].name)] = resolve_term(round, module, value);
+      }
+      size_t first = out_.size();
+      Site site = helper.site;
+      if (!site.decorated) site.decorated = decorated;
+      add(site, helper.receiver, {}, round, decorated ? &module : nullptr);
+      for (size_t i = first; i < out_.size(); ++i) {
+        out_[i].module = &module;
+        out_[i].place = place;
+      }
+      drop_repeated(first);
+    }
+  }
+
+  // A helper may define an op and implement it: one row.
+  void drop_repeated(size_t first) {
+    for (size_t i = out_.size(); i-- > first;) {
+      for (size_t j = 0; j < i; ++j) {
+        if (out_[j].point->kind != out_[i].point->kind || out_[j].key != out_[i].key ||
+            out_[j].place != out_[i].place)
+          continue;
+        out_.erase(out_.begin() + static_cast<std::ptrdiff_t>(i));
+        break;
+      }
+    }
+  }
+
   void examine(Site& site, Node outer_call = {}) {
     std::string_view name =
         site.callee.is(Kind::k_attribute) ? site.callee.child(Field::k_attribute).text() : site.callee.text();
@@ -67,8 +138,12 @@ class Finder {
     Place receiver;
     site.point = point_of(site, receiver);
     if (!site.point) return;
+    size_t before = out_.size();
     for (const Round& round : rounds_of(semantics_, *site.module, site.place))
       add(site, receiver, outer_call, round);
+    if (out_.size() > before) return;
+    Node function = enclosing_function(site.module->scopes(), site.place);
+    if (function.is(Kind::k_function_definition)) helpers_.push_back({site, receiver, function});
   }
 
   // `from m import register as r`: the name in the file says nothing.
@@ -184,13 +259,14 @@ class Finder {
   }
 
   // --- rows ---
-  void add(const Site& site, const Place& receiver, Node outer_call, const Round& round) {
+  void add(const Site& site, const Place& receiver, Node outer_call, const Round& round,
+           const Module* decorated_in = nullptr) {
     RegistrationSite base;
     base.point = site.point;
     base.module = site.module;
     base.place = site.place;
     base.receiver = receiver;
-    find_value(site, outer_call, round, base);
+    find_value(site, outer_call, round, base, decorated_in ? *decorated_in : *site.module);
     for (std::string& key : keys_of(site, base, round)) {
       RegistrationSite row = base;
       row.key = std::move(key);
@@ -198,7 +274,8 @@ class Finder {
     }
   }
 
-  void find_value(const Site& site, Node outer_call, const Round& round, RegistrationSite& out) {
+  void find_value(const Site& site, Node outer_call, const Round& round, RegistrationSite& out,
+                  const Module& decorated_in) {
     std::vector<std::string> texts;
     for (const ArgumentSpec& spec : site.point->value) {
       Term value = term(site, spec, round);
@@ -221,7 +298,7 @@ class Finder {
       }
       return;
     }
-    if (site.decorated) return set_object({site.module, site.decorated}, out);
+    if (site.decorated) return set_object({&decorated_in, site.decorated}, out);
     Node outer = outer_call.child(Field::k_arguments).child_at(0);
     if (outer) set_object({site.module, outer}, out);
   }
@@ -326,6 +403,10 @@ class Finder {
       if (!found.empty() && first.node == library) first = term(site, {"", 1, ""}, round);
       if (!found.empty()) space = found;
     }
+    // name + schema: the schema may be computed.
+    bool sum =
+        first && first.node.is(Kind::k_binary_operator) && term_texts(semantics_, round, first).empty();
+    if (sum) first = {first.module, first.node.child(Field::k_left)};
     std::vector<std::string> out;
     for (std::string& name : term_texts(semantics_, round, first)) {
       name = name.substr(0, name.find('('));
@@ -337,6 +418,7 @@ class Finder {
 
   Semantics& semantics_;
   std::vector<RegistrationSite>& out_;
+  std::vector<Helper> helpers_;
   std::map<std::string, const ExtensionPoint*, std::less<>> by_call_;
   std::vector<const ExtensionPoint*> methods_;
   std::set<std::string, std::less<>> names_;
@@ -347,8 +429,7 @@ class Finder {
 std::vector<RegistrationSite> find_registrations(Semantics& semantics, const Catalog& catalog,
                                                  const std::vector<const Module*>& modules) {
   std::vector<RegistrationSite> out;
-  Finder finder(semantics, catalog, out);
-  for (const Module* m : modules) finder.run(*m);
+  Finder(semantics, catalog, out).run(modules);
   return out;
 }
 
