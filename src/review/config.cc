@@ -196,7 +196,8 @@ void apply_levels(Report& report, const Config& config) {
 bool has_failures(const Report& report, Level fail_level) {
   auto counts = [&](const Finding& finding) {
     bool closed = finding.state == FindingState::kFixed || finding.state == FindingState::kSuppressed;
-    bool known = report.command == "compare" && finding.state == FindingState::kUnchanged;
+    // `check` fails for everything that is wrong; the others only for what the target brings.
+    bool known = report.command != "check" && finding.state == FindingState::kUnchanged;
     return finding.level >= fail_level && !closed && !known;
   };
   return std::ranges::any_of(report.findings, counts);
