@@ -4,6 +4,21 @@
 #include <deque>
 
 namespace assay {
+namespace {
+
+// A statement as it fits into a line: white space folded, cut in the end.
+std::string one_line(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\\';
+    if (space && (out.empty() || out.back() == ' ' || out.back() == '(')) continue;
+    out += space ? ' ' : c;
+    if (out.size() > 90) return out + "…";
+  }
+  return out;
+}
+
+}  // namespace
 
 // Walks the plugin as the interpreter would: a module's top level, then what it imports and calls, in order.
 class Walker {
@@ -79,7 +94,7 @@ class Walker {
     if (dead) state = ReachState::kDead;
     auto take = [&](const std::string& dotted) {
       const Module* m = sem_.project().find(dotted);
-      if (m) import_module(*m, {&module, statement.id(), std::string(statement.text().substr(0, 120))}, state);
+      if (m) import_module(*m, {&module, statement.id(), one_line(statement.text())}, state);
       return m;
     };
     if (statement.is(Kind::k_import_statement)) {

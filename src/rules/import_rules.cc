@@ -9,18 +9,23 @@ namespace {
 // What catches the failure of an import statement, if anything does.
 struct Catch {
   Node clause;          // the except clause; null: nothing catches it
-  bool rebinds = false;  // the clause gives the imported names another value, or imports them from elsewhere
+  bool goes_on = false;  // the clause does something else instead: another import, a flag, a return
   bool raises = false;   // the clause raises again
 };
 
-// The names a statement binds, as they are bound.
-std::vector<std::string_view> bound_names(Node statement) {
-  std::vector<std::string_view> out;
-  for (Node n : statement.children()) {
-    if (n.field() != Field::k_name) continue;
-    out.push_back(n.is(Kind::k_aliased_import) ? n.child(Field::k_alias).text() : n.first_child().text());
+// The handler does nothing, or only logs: whatever the import was for is silently off.
+bool only_says_so(Node except_clause) {
+  for (Node s : except_clause.child(Kind::k_block).children()) {
+    if (s.is(Kind::k_pass_statement)) continue;
+    Node e = s.first_child();
+    if (!s.is(Kind::k_expression_statement)) return false;
+    if (e.is_any(Kind::k_string, Kind::k_ellipsis)) continue;
+    std::string callee = e.is(Kind::k_call) ? dotted_text(e.child(Field::k_function)) : std::string();
+    std::string_view first = std::string_view(callee).substr(0, callee.find('.'));
+    bool says = callee == "print" || first == "warnings" || first == "logging" || first.find("log") != std::string_view::npos;
+    if (!says) return false;
   }
-  return out;
+  return true;
 }
 
 Catch catcher_of(const Module& module, Node statement) {
@@ -30,18 +35,10 @@ Catch catcher_of(const Module& module, Node statement) {
     if (g.kind != GuardKind::kTry) continue;
     out.clause = import_error_handler(g.node, true);
     if (!out.clause) continue;
-    std::vector<std::string_view> names = bound_names(statement);
     for (Node n : out.clause.descendants()) {
       if (n.is(Kind::k_raise_statement)) out.raises = true;
-      if (n.is(Kind::k_return_statement)) out.rebinds = true;  // the function ends another way
-      bool binds = n.is(Kind::k_identifier) && std::find(names.begin(), names.end(), n.text()) != names.end();
-      if (binds) out.rebinds = true;
     }
-    // A flag set in the handler (`HAS_X = False`) is a fallback that the code asks for.
-    ScopeId scope = module.scopes().scope_of(out.clause.id());
-    for (const Binding& b : module.scopes().in_scope(scope)) {
-      if (b.kind == BindingKind::kAssign && out.clause.contains(module.at(b.node))) out.rebinds = true;
-    }
+    out.goes_on = !only_says_so(out.clause);
     return out;
   }
   return out;
@@ -92,7 +89,7 @@ void emit(RuleContext& ctx, const Module& module, Node statement, Broken b) {
   Catch caught = catcher_of(module, statement);
   std::string rule = b.rule;
   if (caught.clause && !caught.raises) {
-    rule = caught.rebinds ? "guarded-missing-import" : "swallowed-import";
+    rule = caught.goes_on ? "guarded-missing-import" : "swallowed-import";
   } else if (ctx.sem.live(module, statement) == Truth::kUnknown && ctx.sem.version_guarded(module, statement)) {
     rule = "guarded-missing-import";
   }
