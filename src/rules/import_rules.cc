@@ -28,7 +28,7 @@ bool only_says_so(Node except_clause) {
   return true;
 }
 
-Catch catcher_of(const Module& module, Node statement) {
+Catch catcher_of(Node statement) {
   Catch out;
   for (const Guard& g : guards_of(statement)) {
     if (g.kind == GuardKind::kFunctionBody) break;
@@ -86,7 +86,7 @@ std::string renamed_module(RuleContext& ctx, const std::string& dotted) {
 }
 
 void emit(RuleContext& ctx, const Module& module, Node statement, Broken b) {
-  Catch caught = catcher_of(module, statement);
+  Catch caught = catcher_of(statement);
   std::string rule = b.rule;
   if (caught.clause && !caught.raises) {
     rule = caught.goes_on ? "guarded-missing-import" : "swallowed-import";
