@@ -43,7 +43,6 @@ struct MemberIndex::FileFacts {
   std::vector<std::pair<std::string_view, uint8_t>> flags;
   std::vector<std::pair<std::string, ClassPlace>> by_base;
   std::vector<std::pair<std::string, std::string>> aliases;  // name, alias
-  Blob text;
 };
 
 namespace {
@@ -290,11 +289,8 @@ void MemberIndex::build() const {
   }
   std::vector<FileFacts> found(modules.size());
   parallel_for(modules.size(), threads_, [&](size_t i) {
-    auto blob = modules[i]->tree->tree->read(*modules[i]->entry);
-    if (!blob) return;
     FileFacts& facts = found[i];
-    facts.text = *blob;
-    FileScanner scanner(*modules[i], facts.text.view(), facts.flags);
+    FileScanner scanner(*modules[i], project_.text(*modules[i]), facts.flags);
     scanner.run();
     std::sort(facts.flags.begin(), facts.flags.end());
     facts.flags.erase(std::unique(facts.flags.begin(), facts.flags.end()), facts.flags.end());
