@@ -56,7 +56,7 @@ void report_failing(RuleContext& ctx, const Override& o, const std::vector<Reach
 
 // No call was found that fails: the base's own promise is all there is.
 void report_lacking(RuleContext& ctx, const Override& o) {
-  std::vector<std::string_view> lacks = lacking(o);
+  std::vector<std::string_view> lacks = dropped_parameters(o.base.bound(false), o.own.bound(false));
   std::string symbol = base_name(ctx, o);
   std::string never = never_fits(o.base.bound(false), o.own.bound(false));
   if (lacks.empty() && never.empty()) return;

@@ -11,17 +11,19 @@ bool is_kernel(Node function) {
   return has_decorator(function, "jit") || has_decorator(function, "autotune") || has_decorator(function, "heuristics");
 }
 
-// A wrapped function may take other arguments than are written, except for kernels, whose decorators are known.
-Side function_of(RuleContext& ctx, const Module& module, Node node) {
+Side as_written(const Module& module, Node node) {
   Side f{&module, node, {}, is_kernel(node)};
   f.method.module = &module;
   f.method.function = f.method.definition = node;
   f.method.signature = signature_of(node);
-  if (f.method.signature.incomplete) return {};
-  if (f.kernel) {
-    f.method.kind = MethodKind::kStatic;
-    return f;
-  }
+  if (f.kernel) f.method.kind = MethodKind::kStatic;
+  return f.method.signature.incomplete ? Side() : f;
+}
+
+// A wrapped function may take other arguments than are written, except for kernels, whose decorators are known.
+Side function_of(RuleContext& ctx, const Module& module, Node node) {
+  Side f = as_written(module, node);
+  if (!f.node || f.kernel) return f;
   Values v = ctx.sem.infer(module, node);
   const Value* one = v.single();
   return one && one->kind == ValueKind::kFunction && one->node == node.id() ? f : Side();
@@ -72,11 +74,11 @@ Side replacement_of(RuleContext& ctx, const ReplacedFunction& r) {
   }
   Side f;
   if (value.is(Kind::k_function_definition)) {
-    f = function_of(ctx, *r.module, value);
-  } else if (Node named = named_function(*r.module, value); named && is_kernel(named)) {
-    f = function_of(ctx, *r.module, named);
+    f = as_written(*r.value_module, value);  // the helper that decorates it hands it on
+  } else if (Node named = named_function(*r.value_module, value); named && is_kernel(named)) {
+    f = function_of(ctx, *r.value_module, named);
   } else {
-    Values values = ctx.sem.infer(*r.module, value);
+    Values values = ctx.sem.infer(*r.value_module, value);
     const Value* v = values.single();
     if (!v || v->kind != ValueKind::kFunction || !v->definition().is(Kind::k_function_definition)) return {};
     f = function_of(ctx, *v->module, v->definition());
@@ -123,6 +125,7 @@ void read_assignment(RuleContext& ctx, const Module& module, Node n, std::vector
   r.module = &module;
   r.statement = n;
   r.value = value;
+  r.value_module = &module;
   r.attribute = std::string(left.child(Field::k_attribute).text());
   if (holder_of(ctx, module, left.child(Field::k_object), r)) add_if_known(ctx, std::move(r), out);
 }
@@ -134,8 +137,33 @@ void read_setattr(RuleContext& ctx, const Module& module, Node n, std::vector<Re
   r.module = &module;
   r.statement = n;
   r.value = arguments.child_at(2);
+  r.value_module = &module;
   if (!r.value || !string_value(arguments.child_at(1), r.attribute)) return;
   if (holder_of(ctx, module, arguments.child_at(0), r)) add_if_known(ctx, std::move(r), out);
+}
+
+// What the search for patches found besides: helpers, decorators, loops over tables.
+void read_sites(RuleContext& ctx, const Module& module, std::vector<ReplacedFunction>& out) {
+  if (!ctx.facts.patches) return;
+  for (const PatchSite& site : ctx.facts.patches->sites) {
+    if (site.module != &module || !site.value || !site.value_module) continue;
+    ReplacedFunction r;
+    r.module = &module;
+    r.statement = site.place;
+    r.value = site.value;
+    r.value_module = site.value_module;
+    r.attribute = site.attribute;
+    r.symbol = site.owner.dotted + "." + site.attribute;
+    bool known = std::any_of(out.begin(), out.end(), [&](const ReplacedFunction& o) {
+      return o.attribute == r.attribute && (o.statement.contains(r.statement) || r.statement.contains(o.statement));
+    });
+    r.holder = site.owner.kind == PlaceKind::kClass ? site.owner.cls.module : site.owner.module;
+    if (site.owner.kind == PlaceKind::kClass) r.cls = site.owner.cls.node;
+    bool place = site.owner.kind == PlaceKind::kClass || site.owner.kind == PlaceKind::kModule;
+    if (known || !place || !r.holder || r.holder->tree == module.tree || r.holder->kind != ModuleKind::kSource) continue;
+    ctx.project().load(*r.holder);
+    add_if_known(ctx, std::move(r), out);
+  }
 }
 
 }  // namespace
@@ -152,6 +180,7 @@ std::vector<ReplacedFunction> replaced_functions(RuleContext& ctx, const Module&
     if (n.is(Kind::k_assignment)) read_assignment(ctx, module, n, out);
     if (n.is(Kind::k_call) && n.child(Field::k_function).text() == "setattr") read_setattr(ctx, module, n, out);
   }
+  read_sites(ctx, module, out);
   return out;
 }
 

@@ -1,4 +1,5 @@
-// Functions of other trees that a module of the plugin replaces: `holder.name = function`, `setattr(holder, "name", function)`.
+// Functions of other trees that a module of the plugin replaces: `holder.name = function`, `setattr(holder, "name", function)`,
+// and what helpers of the plugin install.
 #pragma once
 
 #include <string>
@@ -17,6 +18,7 @@ struct ReplacedFunction {
   };
   const Module* module = nullptr;  // where the assignment stands
   Node statement, value;
+  const Module* value_module = nullptr;  // where `value` stands
   const Module* holder = nullptr;
   NodeId cls = kNoNode;  // of the holder, if it is a class
   std::string attribute;

@@ -24,6 +24,15 @@ std::vector<std::string_view> lacking_parameters(const Signature& old_one, const
   return out;
 }
 
+std::vector<std::string_view> dropped_parameters(const Signature& old_one, const Signature& new_one) {
+  std::vector<std::string_view> out = lacking_parameters(old_one, new_one, false);
+  std::erase_if(out, [&](std::string_view name) {
+    const Parameter& p = *old_one.find(name);
+    return p.is_positional() && (new_one.accepts_var_positional() || position_of(old_one, p) < new_one.positional_count());
+  });
+  return out;
+}
+
 std::string never_fits(const Signature& old_one, const Signature& new_one) {
   if (old_one.incomplete || new_one.incomplete) return {};
   // A required parameter that no call written for the old one can pass.

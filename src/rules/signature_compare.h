@@ -12,6 +12,9 @@ namespace assay {
 // Parameters of `old_one` that `new_one` takes neither by that name nor through **kwargs.
 std::vector<std::string_view> lacking_parameters(const Signature& old_one, const Signature& new_one, bool required_only);
 
+// Of those, the ones whose place among the positional parameters `new_one` does not fill under another name.
+std::vector<std::string_view> dropped_parameters(const Signature& old_one, const Signature& new_one);
+
 // Why no call that fits `old_one` can fit `new_one`; empty when some call may fit both.
 std::string never_fits(const Signature& old_one, const Signature& new_one);
 

@@ -50,12 +50,12 @@ ReachingCall plain_call(RuleContext& ctx, const Override& o) {
 void check_hook(RuleContext& ctx, const Module& module, const ClassInfo& info, Node method, ClassRef owner) {
   std::string_view name = method.child(Field::k_name).text();
   Override o{info.ref, name, {}, method_of(ctx, info.ref, name)};
-  if (!o.base || o.base.owner != owner || !o.base.function || !others_define(ctx, owner, name)) return;
+  if (!o.base || o.base.owner != owner || !o.base.function) return;
   ReachingCall call = plain_call(ctx, o);
   if (!call.call) return;
   ReachingCall created = creation_of(ctx, info);
   Node handed = created.call ? Node() : handed_out(ctx, module, info);
-  if (!created.call && !handed) return;
+  if ((!created.call && !handed) || !others_define(ctx, owner, name)) return;
   std::string symbol = ctx.sem.class_info(owner).name + "." + std::string(name);
   Finding* f = report(ctx, "unimplemented-hook", module, info.ref.definition().child(Field::k_name), symbol,
                       info.name + " does not define '" + std::string(name) + "', which the target calls: the base only raises NotImplementedError");
