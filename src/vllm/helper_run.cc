@@ -144,7 +144,7 @@ class HelperRun : public AbstractValues {
                   const std::map<std::string, Abstract, std::less<>>& named) {
     Node definition = function.node;
     Abstract result;
-    if (depth_ >= kMostCalls || !definition.is_any(Kind::k_function_definition, Kind::k_lambda))
+    if (calls_ >= kMostCalls || !definition.is_any(Kind::k_function_definition, Kind::k_lambda))
       return result;
     Env* env = new_env(function.closure);
     Signature signature = signature_of(definition);
@@ -159,7 +159,7 @@ class HelperRun : public AbstractValues {
         slot = eval(*function.module, p.default_value, new_env(nullptr));
       }
     }
-    ++depth_;
+    ++calls_;
     returned_.emplace_back();
     if (definition.is(Kind::k_lambda)) {
       result = eval(*function.module, definition.child(Field::k_body), env);
@@ -168,7 +168,7 @@ class HelperRun : public AbstractValues {
       result = returned_.back();
     }
     returned_.pop_back();
-    --depth_;
+    --calls_;
     return result;
   }
 
@@ -327,7 +327,7 @@ class HelperRun : public AbstractValues {
   std::vector<Abstract> pending_;   // owner, name and value of a setattr in the statement at hand
   std::vector<Abstract> returned_;  // per call
   bool top_ = false;                // the call at hand is the one under examination
-  int depth_ = 0;
+  int calls_ = 0;
 };
 
 }  // namespace

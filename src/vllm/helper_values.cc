@@ -101,6 +101,14 @@ Abstract AbstractValues::literal(const Module& module, Node node, Env* env) {
 }
 
 Abstract AbstractValues::eval(const Module& module, Node expression, Env* env) {
+  if (depth_ >= kDeepest) return {};
+  ++depth_;
+  Abstract out = eval_here(module, expression, env);
+  --depth_;
+  return out;
+}
+
+Abstract AbstractValues::eval_here(const Module& module, Node expression, Env* env) {
   Node e = strip_parens(expression);
   if (!e || !step()) return {};
   switch (e.kind()) {
@@ -230,6 +238,14 @@ Truth AbstractValues::truth_of_value(const Abstract& v) {
 }
 
 Truth AbstractValues::truth(const Module& module, Node condition, Env* env) {
+  if (!step() || depth_ >= kDeepest) return Truth::kUnknown;
+  ++depth_;
+  Truth out = truth_here(module, condition, env);
+  --depth_;
+  return out;
+}
+
+Truth AbstractValues::truth_here(const Module& module, Node condition, Env* env) {
   Node e = strip_parens(condition);
   if (e.is(Kind::k_not_operator)) return !truth(module, e.child(Field::k_argument), env);
   if (e.is(Kind::k_boolean_operator)) {

@@ -60,8 +60,10 @@ class AbstractValues {
   Semantics& semantics_;
 
  private:
+  static constexpr int kDeepest = 200;     // expressions that wait for one another, over all calls
   static constexpr int kMostSteps = 3000;  // statements and expressions of one run
 
+  Abstract eval_here(const Module& module, Node expression, Env* env);
   Abstract of_place(Place place, const Module& module, Node node);
   // What the engine knows of an expression that depends on nothing local.
   Abstract outside(const Module& module, Node node);
@@ -71,10 +73,12 @@ class AbstractValues {
   Abstract string(const Module& module, Node e, Env* env);
   Abstract boolean(const Module& module, Node e, Env* env);
   Abstract sum(const Module& module, Node e, Env* env);
+  Truth truth_here(const Module& module, Node condition, Env* env);
   static Truth truth_of_value(const Abstract& v);
   Truth comparison(const Module& module, Node e, Env* env);
 
   std::deque<Env> envs_;
+  int depth_ = 0;
   int steps_ = 0;
 };
 

@@ -6,6 +6,7 @@ namespace assay {
 
 namespace {
 
+constexpr int kDeepest = 60;          // sums and f-strings in one another
 constexpr size_t kMostRounds = 2000;  // of all loops around a place together
 
 // The literal that an expression stands for, in the module where it stands.
@@ -70,7 +71,9 @@ std::vector<Round> loop_rounds(Semantics& semantics, const Module& module, Node 
   return out;
 }
 
-bool formatted_text(Semantics& semantics, const Round& round, Term term, std::string& out) {
+bool text_at(Semantics& semantics, const Round& round, Term term, std::string& out, int depth);
+
+bool formatted_text(Semantics& semantics, const Round& round, Term term, std::string& out, int depth) {
   Node e = term.node;
   uint32_t at = static_cast<uint32_t>(e.text().find_first_of("'\"")) + e.start() + 1;
   std::string_view source = e.tree()->source();
@@ -79,7 +82,7 @@ bool formatted_text(Semantics& semantics, const Round& round, Term term, std::st
     if (!piece.is(Kind::k_interpolation)) return false;
     text += source.substr(at, piece.start() - at);
     std::string value;
-    if (!term_text(semantics, round, {term.module, piece.first_child()}, value)) return false;
+    if (!text_at(semantics, round, {term.module, piece.first_child()}, value, depth + 1)) return false;
     text += value;
     at = piece.end();
   }
@@ -121,17 +124,19 @@ Term resolve_term(const Round& round, const Module& module, Node node) {
   return {&module, e};
 }
 
-bool term_text(Semantics& semantics, const Round& round, Term term, std::string& out) {
-  if (!term) return false;
+namespace {
+
+bool text_at(Semantics& semantics, const Round& round, Term term, std::string& out, int depth) {
+  if (!term || depth > kDeepest) return false;
   term = resolve_term(round, *term.module, term.node);
   Node e = strip_parens(term.node);
   if (string_value(e, out)) return true;
   if (e.is(Kind::k_string) && e.child(Kind::k_interpolation))
-    return formatted_text(semantics, round, term, out);
+    return formatted_text(semantics, round, term, out, depth);
   if (e.is(Kind::k_binary_operator) && e.child(Field::k_operator).text() == "+") {
     std::string left, right;
-    if (!term_text(semantics, round, {term.module, e.child(Field::k_left)}, left)) return false;
-    if (!term_text(semantics, round, {term.module, e.child(Field::k_right)}, right)) return false;
+    if (!text_at(semantics, round, {term.module, e.child(Field::k_left)}, left, depth + 1)) return false;
+    if (!text_at(semantics, round, {term.module, e.child(Field::k_right)}, right, depth + 1)) return false;
     out = left + right;
     return true;
   }
@@ -140,6 +145,12 @@ bool term_text(Semantics& semantics, const Round& round, Term term, std::string&
   if (!v || v->kind != ValueKind::kString) return false;
   out = v->text;
   return true;
+}
+
+}  // namespace
+
+bool term_text(Semantics& semantics, const Round& round, Term term, std::string& out) {
+  return text_at(semantics, round, term, out, 0);
 }
 
 std::vector<std::string> term_texts(Semantics& semantics, const Round& round, Term term) {

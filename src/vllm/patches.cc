@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "vllm/helper_run.h"
 
@@ -259,10 +260,8 @@ class Finder {
 
   void add(PatchSite site) {
     site.target = site.owner.dotted + "." + site.attribute;
-    for (const PatchSite& known : out_.sites) {
-      if (known.module == site.module && known.place == site.place && known.target == site.target) return;
-    }
-    out_.sites.push_back(std::move(site));
+    if (seen_.insert({site.module, site.place.id(), site.target}).second)
+      out_.sites.push_back(std::move(site));
   }
 
   // --- the import system ---
@@ -306,6 +305,7 @@ class Finder {
   std::set<std::string> setters_;
   std::map<std::string, std::set<std::string>> callers_;
   std::set<std::pair<const Module*, NodeId>> by_helper_;
+  std::set<std::tuple<const Module*, NodeId, std::string>> seen_;
 };
 
 }  // namespace

@@ -111,6 +111,25 @@ TEST(Patches, HelpersAreSummarised) {
                           "p.py:9 vllm.ops.f", "p.py:10 vllm.ops.Op.run"));
 }
 
+// Nothing here ends in a crash, and nothing takes long.
+TEST(Patches, HostileCodeIsBounded) {
+  std::string chain = "o", sum = "'vllm.ops'", calls = "swap('vllm.ops')";
+  for (int i = 0; i < 5000; ++i) {
+    chain += ".a";
+    sum += " + ''";
+    calls += "(f)";
+  }
+  EXPECT_THAT(sites("import vllm.ops as o\nfrom plug.q import swap, swap2\n"
+                    "def f():\n    x = x.y\n    x.attr = 1\n    a = b\n    b = a\n    a.attr = 1\n"
+                    "def g(): pass\n" +
+                        chain + " = 1\nswap(" + sum + ")(g)\n" + calls + "\nswap2('vllm.ops', g)\n",
+                    {{"q.py",
+                      "def swap(p):\n    def inner(f):\n        setattr(p, 'x', f)\n        return inner\n   "
+                      " return inner\n"
+                      "def swap2(p, f):\n    setattr(p, 'x', f)\n    return swap2(p, f)\n"}}),
+              testing::SizeIs(testing::Le(3u)));
+}
+
 // The call that decides what is set is the one reported, not the one that only leads to it.
 TEST(Patches, CallersOfHelpersDoNotCountTwice) {
   EXPECT_THAT(sites("from plug.q import install\nimport vllm.ops\n"

@@ -6,7 +6,7 @@ namespace assay {
 
 namespace {
 
-constexpr int kDeepest = 30;  // names followed from import to import
+constexpr int kDeepest = 40;  // names and attributes followed one behind the other
 
 Place module_place(const Module& module) {
   Place out;
@@ -108,6 +108,8 @@ bool is_shared(const Member& member) {
   return true;
 }
 
+Place expression_place(Semantics& semantics, const Module& module, Node expression, int depth);
+
 // A field that says what kind of table it is, and that is not left out of the constructor.
 bool is_setting(const Member& member) {
   for (const Binding* b : member.bindings) {
@@ -161,9 +163,29 @@ Place identifier_place(Semantics& semantics, const Module& module, Node name, in
     if (!only || depth > kDeepest) return {};
     Node statement = module.at(only->statement);
     if (!statement.child(Field::k_left).is(Kind::k_identifier)) return {};
-    return place_of(semantics, module, statement.child(Field::k_right));
+    return expression_place(semantics, module, statement.child(Field::k_right), depth + 1);
   }
   return object_place(module.name + "." + std::string(name.text()), &module);
+}
+
+Place expression_place(Semantics& semantics, const Module& module, Node expression, int depth) {
+  if (depth > kDeepest) return {};
+  Node e = strip_parens(expression);
+  if (e.is(Kind::k_identifier)) return identifier_place(semantics, module, e, depth);
+  if (e.is(Kind::k_attribute)) {
+    // The value knows best, where it is a module, a class or an object of one.
+    if (Place found = place_of_values(semantics, semantics.infer(module, e)); found) return found;
+    Place base = expression_place(semantics, module, e.child(Field::k_object), depth + 1);
+    return member_place(semantics, base, e.child(Field::k_attribute).text());
+  }
+  if (e.is(Kind::k_subscript) && e.child(Field::k_value).text() == "sys.modules") {
+    Values names = semantics.infer(module, e.child(Field::k_subscript));
+    const Value* name = names.single();
+    if (name && name->kind == ValueKind::kString) return place_of_dotted(semantics, name->text);
+    return {};
+  }
+  if (e.is(Kind::k_call)) return place_of_values(semantics, semantics.infer(module, e));
+  return {};
 }
 
 }  // namespace
@@ -200,28 +222,14 @@ Place member_place(Semantics& semantics, const Place& base, std::string_view nam
 Place place_of_dotted(Semantics& semantics, std::string_view dotted) {
   if (const Module* m = semantics.project().find_loaded(dotted)) return module_place(*m);
   size_t dot = dotted.rfind('.');
-  if (dot == std::string_view::npos) return object_place(std::string(dotted));
+  bool deep = std::ranges::count(dotted, '.') > kDeepest;
+  if (dot == std::string_view::npos || deep) return object_place(std::string(dotted));
   if (!semantics.project().find(dotted.substr(0, dotted.find('.')))) return object_place(std::string(dotted));
   return member_place(semantics, place_of_dotted(semantics, dotted.substr(0, dot)), dotted.substr(dot + 1));
 }
 
 Place place_of(Semantics& semantics, const Module& module, Node expression) {
-  Node e = strip_parens(expression);
-  if (e.is(Kind::k_identifier)) return identifier_place(semantics, module, e, 0);
-  if (e.is(Kind::k_attribute)) {
-    // The value knows best, where it is a module, a class or an object of one.
-    if (Place found = place_of_values(semantics, semantics.infer(module, e)); found) return found;
-    Place base = place_of(semantics, module, e.child(Field::k_object));
-    return member_place(semantics, base, e.child(Field::k_attribute).text());
-  }
-  if (e.is(Kind::k_subscript) && e.child(Field::k_value).text() == "sys.modules") {
-    Values names = semantics.infer(module, e.child(Field::k_subscript));
-    const Value* name = names.single();
-    if (name && name->kind == ValueKind::kString) return place_of_dotted(semantics, name->text);
-    return {};
-  }
-  if (e.is(Kind::k_call)) return place_of_values(semantics, semantics.infer(module, e));
-  return {};
+  return expression_place(semantics, module, expression, 0);
 }
 
 bool is_foreign(const Place& place, const SourceTree& plugin) {
