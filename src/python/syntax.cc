@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "python/bracket_fault.h"
+#include "python/fast_parse.h"
 #include "python/splat_repair.h"
 
 extern "C" const TSLanguage* tree_sitter_python();
@@ -71,9 +72,10 @@ class TreeBuilder {
  public:
   explicit TreeBuilder(SyntaxTree& out) : out_(out) {}
 
+  bool build_fast() { return fast_parse(out_.source_.view(), out_.nodes_, out_.comments_); }
+
   void build() {
     std::string_view text = out_.source_.view();
-    index_lines(text);
     TSParser* parser = ts_parser_new();
     ts_parser_set_language(parser, tree_sitter_python());
     TSTree* tree = parse(parser, text);
@@ -89,6 +91,20 @@ class TreeBuilder {
       ts_tree_delete(tree);
     }
     ts_parser_delete(parser);
+  }
+
+  void index_lines() {
+    std::string_view text = out_.source_.view();
+    auto& starts = out_.line_starts_;
+    starts.push_back(0);
+    const char* begin = text.data();
+    const char* end = begin + text.size();
+    for (const char* p = begin; p < end;) {
+      p = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
+      if (!p) break;
+      ++p;
+      starts.push_back(static_cast<uint32_t>(p - begin));
+    }
   }
 
  private:
@@ -108,19 +124,6 @@ class TreeBuilder {
     if (better) stars = std::move(found);
     if (TSTree* worse = better ? tree : second) ts_tree_delete(worse);
     return better ? second : tree;
-  }
-
-  void index_lines(std::string_view text) {
-    auto& starts = out_.line_starts_;
-    starts.push_back(0);
-    const char* begin = text.data();
-    const char* end = begin + text.size();
-    for (const char* p = begin; p < end;) {
-      p = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
-      if (!p) break;
-      ++p;
-      starts.push_back(static_cast<uint32_t>(p - begin));
-    }
   }
 
   void add_error(TSNode node, std::string message) {
@@ -245,11 +248,24 @@ class TreeBuilder {
   std::vector<uint32_t> error_starts_, error_ends_;  // bytes, beside out_.errors_
 };
 
-SyntaxTree SyntaxTree::parse(Blob source) {
+SyntaxTree SyntaxTree::open(Blob source) {
   SyntaxTree tree;
   std::string_view text = source.view();
   if (text.substr(0, 3) == "\xEF\xBB\xBF") source = Blob(std::make_shared<Blob>(source), text.substr(3));
   tree.source_ = std::move(source);
+  TreeBuilder(tree).index_lines();
+  return tree;
+}
+
+SyntaxTree SyntaxTree::parse(Blob source) {
+  SyntaxTree tree = open(std::move(source));
+  TreeBuilder builder(tree);
+  if (!builder.build_fast()) builder.build();
+  return tree;
+}
+
+SyntaxTree SyntaxTree::parse_with_tree_sitter(Blob source) {
+  SyntaxTree tree = open(std::move(source));
   TreeBuilder(tree).build();
   return tree;
 }
