@@ -6,19 +6,15 @@
 #include <map>
 #include <set>
 
+#include "vllm/row_state.h"
+
 namespace assay {
 
 namespace {
 
-std::string first_line(std::string_view text) {
-  std::string out(text.substr(0, text.find('\n')));
-  if (out.size() < text.size()) out += " …";
-  return out;
-}
-
 std::string hop_text(const ReachHop& hop) {
   if (!hop.from) return hop.what;
-  return fmt::format("{} at {}:{}", hop.what, hop.from->file(), hop.from->at(hop.node).line());
+  return fmt::format("{} at {}:{}", one_line(hop.what), hop.from->file(), hop.from->at(hop.node).line());
 }
 
 void state_of(const InventoryInput& in, const Module& module, FileRow& row) {
@@ -70,11 +66,15 @@ class Losses {
     auto it = behind_.find(&module);
     if (it == behind_.end()) return;
     std::vector<Node> imports = own_imports(module);
-    if (imports.size() < 2) return;
+    uint32_t names = 0;
+    for (Node statement : imports) {
+      for (Node n : statement.children()) names += n.field() == Field::k_name;
+    }
+    if (names < 2) return;
     for (Node statement : imports) {
       FileRow::Loss loss;
       loss.line = statement.line();
-      loss.import = first_line(statement.text());
+      loss.import = one_line(statement.text());
       std::set<std::string> lost;
       for (const auto& [line, r] : it->second) {
         if (line >= loss.line) lost.insert(r->kind + " " + r->key);

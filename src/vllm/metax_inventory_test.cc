@@ -45,14 +45,15 @@ class Inputs {
   Inputs(const char* plugin, const char* target) : catalog_(*load_catalog({})), project_(options(catalog_)) {
     std::shared_ptr<const Tree> tree = std::move(*open_directory(plugin)),
                                 vllm = std::move(*open_directory(target));
-    plugin_ = &project_.add_tree({"plugin", tree, "", {"vllm_metax"}});
+    entry_points_ = entry_points(*tree);
+    std::string package = entry_points_.at(0).value.substr(0, entry_points_.at(0).value.find_first_of(".:"));
+    plugin_ = &project_.add_tree({"plugin", tree, "", {package}});
     project_.add_tree({"target", vllm, distribution_of(*vllm).version, {"vllm"}});
     apply_platform(catalog_, *catalog_.platform("metax"), environment_);
     semantics_ = std::make_unique<Semantics>(project_, catalog_.externals, environment_, patches_);
     for (const Module* m : project_.modules_of(*plugin_)) {
-      if (m->name.starts_with("vllm_metax")) modules_.push_back(&project_.load(*m));
+      if (m->name == package || m->name.starts_with(package + ".")) modules_.push_back(&project_.load(*m));
     }
-    entry_points_ = entry_points(*tree);
   }
 
   Inventory take() {

@@ -8,6 +8,12 @@ namespace {
 
 constexpr size_t kLongestCondition = 160;
 
+void also(std::string& condition, const std::string& more) {
+  condition += (condition.empty() ? "" : " and ") + more;
+}
+
+}  // namespace
+
 std::string one_line(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -18,12 +24,6 @@ std::string one_line(std::string_view text) {
   if (out.size() > kLongestCondition) out = out.substr(0, kLongestCondition) + "…";
   return out;
 }
-
-void also(std::string& condition, const std::string& more) {
-  condition += (condition.empty() ? "" : " and ") + more;
-}
-
-}  // namespace
 
 void RowState::fill(const Module& module, Node place, InventoryRow& row) {
   if (!reach_.all()) row.activation = activation(module);
@@ -68,7 +68,8 @@ std::vector<std::string> RowState::activation(const Module& module) const {
       out.push_back(hop.what);
       continue;
     }
-    out.push_back(fmt::format("{}:{} {}", hop.from->file(), hop.from->at(hop.node).line(), hop.what));
+    out.push_back(
+        fmt::format("{}:{} {}", hop.from->file(), hop.from->at(hop.node).line(), one_line(hop.what)));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/report.h"
@@ -10,6 +11,9 @@
 #include "project/semantics.h"
 
 namespace assay {
+
+// White space folded, cut where it gets long.
+std::string one_line(std::string_view text);
 
 class RowState {
  public:
