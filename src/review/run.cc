@@ -1,10 +1,14 @@
 #include "review/run.h"
 
 #include <atomic>
+#include <fstream>
+#include <iterator>
 #include <mutex>
+#include <optional>
 
 #include "base/parallel.h"
 #include "review/compare.h"
+#include "review/result_cache.h"
 #include "review/session.h"
 #include "rules/rules.h"
 #include "vllm/inventory.h"
@@ -79,14 +83,50 @@ void add_inventory(Session& session, Report& report) {
   report.files = std::move(inventory.files);
 }
 
+std::string file_content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
 struct Parts {
   bool rules = false, inventory = false;
 };
+
+// Everything that the result depends on.
+std::string key_of(const RunOptions& options, const Session& session, Parts parts) {
+  ResultKey key;
+  key.add(parts.rules ? "rules" : "");
+  key.add(parts.inventory ? "inventory" : "");
+  key.add(options.plugin);
+  key.add(session.target().tree->identity().spec);
+  key.add(options.platform);
+  key.add(options.reach == Reach::kAll ? "all" : "entry points");
+  for (const std::string& s : options.scope) key.add("scope " + s);
+  for (const std::string& s : options.exclude) key.add("exclude " + s);
+  for (std::string file : options.catalogs) key.add("catalog " + file_content(file));
+  key.add(file_content(options.platform));
+  key.add(*session.plugin().tree, session.threads());
+  key.add(*session.target().tree, session.threads());
+  return key.hex();
+}
 
 Expected<Report> look_at(const RunOptions& options, const std::string& target, Parts parts) {
   auto session = Session::open(options, target);
   if (!session) return tl::make_unexpected(session.error());
   Session& s = **session;
+  std::optional<ResultCache> cache;
+  std::string key;
+  if (options.use_cache) {
+    ScopedTimer timer(s.timers(), "look for an earlier result");
+    cache.emplace(options.cache_dir);
+    key = key_of(options, s, parts);
+    if (auto earlier = cache->find(key)) {
+      earlier->stats.cache_hits = 1;
+      earlier->stats.seconds = s.timers().seconds();
+      return *earlier;
+    }
+  }
+  s.prepare(options);
   Report report;
   if (parts.rules) {
     if (options.progress) options.progress("checking against " + target);
@@ -98,6 +138,10 @@ Expected<Report> look_at(const RunOptions& options, const std::string& target, P
     add_inventory(s, report);
   }
   s.describe(report);
+  if (cache) {
+    report.stats.cache_misses = 1;
+    cache->store(key, report);
+  }
   report.stats.seconds = s.timers().seconds();
   return report;
 }

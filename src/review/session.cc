@@ -65,19 +65,22 @@ Expected<std::unique_ptr<Session>> Session::open(const RunOptions& options, cons
   }
   if (auto set = s->set_platform(options); !set) return tl::make_unexpected(set.error());
   s->choose_modules(options);
+  return s;
+}
+
+void Session::prepare(const RunOptions& options) {
   if (options.progress) options.progress("parsing");
   {
-    ScopedTimer timer(s->timers_, "parse");
-    s->project_->preload(s->modules_, 1, s->threads_);
+    ScopedTimer timer(timers_, "parse");
+    project_->preload(modules_, 1, threads_);
   }
-  ScopedTimer timer(s->timers_, "reach");
-  s->semantics_ = s->new_semantics();
-  s->find_platform_class();
-  s->semantics_ = s->new_semantics();
-  s->find_reach(options);
-  s->find_patches();
-  s->definitions_ = std::make_unique<DefinitionIndex>(*s->project_, *s->target_, s->threads_);
-  return s;
+  ScopedTimer timer(timers_, "reach");
+  semantics_ = new_semantics();
+  find_platform_class();
+  semantics_ = new_semantics();
+  find_reach(options);
+  find_patches();
+  definitions_ = std::make_unique<DefinitionIndex>(*project_, *target_, threads_);
 }
 
 Expected<void> Session::open_trees(const RunOptions& options, const std::string& target) {
@@ -160,6 +163,11 @@ void Session::find_platform_class() {
 void Session::find_patches() {
   found_patches_ = assay::find_patches(*semantics_, *plugin_, modules_);
   patches_ = collect_patches(*semantics_, found_patches_, [this](const PatchSite& site) { return reach_.reached(*site.module); });
+  for (const ModuleRedirect& r : found_patches_.redirects) {
+    bool put = !r.removes && r.name != kImportHook && reach_.reached(*r.module) && semantics_->live(*r.module, r.place) != Truth::kNo;
+    // What is no module of ours (an object, a module made at run time) has names that cannot be listed.
+    if (put) project_->redirect(r.name, project_->find(r.to) ? r.to : std::string());
+  }
   semantics_ = new_semantics();
 }
 

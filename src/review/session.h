@@ -18,8 +18,10 @@ namespace assay {
 
 class Session {
  public:
-  // Opens the plugin and `target` (a source spec), reads the entry points, and finds what they reach.
+  // Opens the plugin and `target` (a source spec) and reads the entry points; nothing is parsed yet.
   static Expected<std::unique_ptr<Session>> open(const RunOptions& options, const std::string& target);
+  // Parses, and finds the platform, what the entry points reach, and what the plugin patches.
+  void prepare(const RunOptions& options);
 
   const Project& project() const { return *project_; }
   const Catalog& catalog() const { return catalog_; }
