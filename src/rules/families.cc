@@ -31,6 +31,10 @@ std::span<const RuleFamily> rule_families() {
 
 std::span<const ProjectRuleFamily> project_rule_families() {
   static constexpr std::array kFamilies = std::to_array<ProjectRuleFamily>({
+      {"patches", check_patches},
+      {"import order", check_import_order},
+      {"registrations", check_registrations},
+      {"importable", check_importable},
       {"packaging", check_packaging},
       {"hooks", check_hooks},
   });

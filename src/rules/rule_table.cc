@@ -31,7 +31,9 @@ constexpr std::array kRules = std::to_array<RuleInfo>({
     {"entry-point-broken", kE, "an entry point names something that cannot be loaded", kSource},
     {"registered-not-importable", kE, "what is registered cannot be imported", kSource},
     {"registration-unreached", kW, "a registration stands in a file that nothing imports", kSource},
-    {"not-packaged", kW, "a module that is needed is left out of the distribution", kSource},
+    {"not-packaged", kW, "a file that is needed is left out of the distribution", kSource},
+    {"key-by-class-name", kE, "a registration under a name by which nobody looks it up", kSource},
+    {"dispatch-bypass", kW, "an override that the dispatch passes by", kSource},
     // Calls
     {"call-missing-argument", kE, "a call leaves out a required argument", kSignature},
     {"call-unknown-argument", kE, "a call passes a keyword that the callee does not take", kSignature},
@@ -61,6 +63,9 @@ constexpr std::array kRules = std::to_array<RuleInfo>({
     {"guard-not-reused", kW, "an attribute is read again without the guard that its first use has", kSource},
     // Patches
     {"patch-target-missing", kE, "a patch replaces something that the target does not have", kSource},
+    {"patch-not-applied", kW, "a patch that puts nothing in place that anybody reads", kSource},
+    {"patch-bound-too-late", kW, "a module keeps the old object: it took it before the patch ran", kSource},
+    {"registry-shape", kE, "a table is replaced by one of another kind", kSource},
     {"patched-signature", kE, "a replacement cannot take the calls of what it replaces", kSignature},
 });
 

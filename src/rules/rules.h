@@ -47,6 +47,10 @@ void check_types(RuleContext& ctx, const Module& module);
 void check_uninitialised(RuleContext& ctx, const Module& module);
 void check_members(RuleContext& ctx, const Module& module);
 
+void check_patches(RuleContext& ctx);
+void check_import_order(RuleContext& ctx);
+void check_registrations(RuleContext& ctx);
+void check_importable(RuleContext& ctx);
 void check_packaging(RuleContext& ctx);
 void check_hooks(RuleContext& ctx);
 
