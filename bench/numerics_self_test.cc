@@ -1,5 +1,5 @@
-// numerics_self_test [--honest N] [--guess N] [--longest N] [--seed N] [--json] [FAMILY…]: the self test without the rest of
-// assay, for nightly runs with many more cases.
+// numerics_self_test [--honest N] [--guess N] [--longest N] [--seed N] [--json] [FAMILY…]: the self test
+// without the rest of assay, for nightly runs with many more cases.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -12,13 +12,20 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     const auto number = [&] { return i + 1 < argc ? std::atoll(argv[++i]) : 0; };
-    if (arg == "--honest") options.honest_cases = number();
-    else if (arg == "--guess") options.guess_cases = number();
-    else if (arg == "--longest") options.longest = number();
-    else if (arg == "--seed") options.seed = static_cast<std::uint64_t>(number());
-    else if (arg == "--no-plain") options.plain = false;
-    else if (arg == "--json") json = true;
-    else options.families.push_back(arg);
+    if (arg == "--honest")
+      options.honest_cases = number();
+    else if (arg == "--guess")
+      options.guess_cases = number();
+    else if (arg == "--longest")
+      options.longest = number();
+    else if (arg == "--seed")
+      options.seed = static_cast<std::uint64_t>(number());
+    else if (arg == "--no-plain")
+      options.plain = false;
+    else if (arg == "--json")
+      json = true;
+    else
+      options.families.push_back(arg);
   }
   const auto result = assay::num::self_test(options);
   if (!result) {

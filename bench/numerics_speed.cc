@@ -1,5 +1,6 @@
-// numerics_speed [decode|prefill|small]: seconds that the oracle with its budgets takes, for bench/numerics_torch.py to set
-// beside torch in binary64. One JSON line per measurement; the inputs' making isn't counted.
+// numerics_speed [decode|prefill|small]: seconds that the oracle with its budgets takes, for
+// bench/numerics_torch.py to set beside torch in binary64. One JSON line per measurement; the inputs' making
+// isn't counted.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -46,11 +47,14 @@ int main(int argc, char** argv) {
   if (what == "decode") lines = {"attn.paged lens=4096*64 q=1 heads=8/2 dim=128 block=16 unused=zero seed=1"};
   if (what == "prefill") lines = {"attn.varlen lens=2048 q=2048 heads=8/8 dim=128 seed=1"};
   if (what == "small") {
-    const char* variants[] = {"", " window=7,0", " softcap=5", " sink=on", " alibi=on", " causal=none", " kv=e4m3", " kv=int8 kvscale=token"};
+    const char* variants[] = {"",          " window=7,0",  " softcap=5", " sink=on",
+                              " alibi=on", " causal=none", " kv=e4m3",   " kv=int8 kvscale=token"};
     for (int i = 0; i < 1000; ++i)
-      lines.push_back("attn.paged lens=" + std::to_string(1 + i % 97) + "," + std::to_string(1 + i % 31) + " q=" + std::to_string(1 + i % 3) + "," +
-                      std::to_string(1 + i % 2) + " heads=4/2 dim=64" + variants[i % 8] + " seed=" + std::to_string(i));
+      lines.push_back("attn.paged lens=" + std::to_string(1 + i % 97) + "," + std::to_string(1 + i % 31) +
+                      " q=" + std::to_string(1 + i % 3) + "," + std::to_string(1 + i % 2) +
+                      " heads=4/2 dim=64" + variants[i % 8] + " seed=" + std::to_string(i));
   }
   const Spent spent = seconds_of(lines);
-  std::printf("{\"what\": \"%s\", \"seconds\": %.4f, \"cpu_seconds\": %.4f}\n", what.c_str(), spent.wall, spent.cpu);
+  std::printf("{\"what\": \"%s\", \"seconds\": %.4f, \"cpu_seconds\": %.4f}\n", what.c_str(), spent.wall,
+              spent.cpu);
 }

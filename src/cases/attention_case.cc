@@ -16,10 +16,12 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // logical elements of one tensor
-constexpr std::int64_t kPoisonWhole = std::int64_t{1} << 26;   // larger buffers are poisoned around the used pages only
+constexpr std::int64_t kPoisonWhole = std::int64_t{1}
+                                      << 26;  // larger buffers are poisoned around the used pages only
 enum Stream : std::uint64_t { kQ = 1, kK, kV, kPages, kSinks, kScales, kSelect, kTarget, kChannel };
 
-// The byte that fills memory nobody may read: NaN where the type has one, else the value of largest magnitude.
+// The byte that fills memory nobody may read: NaN where the type has one, else the value of largest
+// magnitude.
 std::byte poison_of(DType type) {
   switch (type) {
     case DType::kI8:
@@ -46,8 +48,8 @@ class Builder {
 
   Expected<void> run() {
     for (auto step : {&Builder::read_lengths, &Builder::read_mask, &Builder::read_fill, &Builder::place_pages,
-                      &Builder::make_cache, &Builder::make_scales, &Builder::write_cache, &Builder::write_queries,
-                      &Builder::make_selection, &Builder::read_structure})
+                      &Builder::make_cache, &Builder::make_scales, &Builder::write_cache,
+                      &Builder::write_queries, &Builder::make_selection, &Builder::read_structure})
       if (auto ok = (this->*step)(); !ok) return ok;
     if (auto ok = check(p_); !ok) return ok;
     return {};
@@ -68,7 +70,9 @@ class Builder {
     vd_ = line_.second("dim");
     dtype_ = *parse_dtype(line_.word("dtype"));
     const std::string& kv = line_.word("kv");
-    kv_type_ = kv == "auto" ? dtype_ : kv == "nvfp4" || kv == "mxfp4" ? DType::kE2m1 : *parse_dtype(kv == "int8" ? "i8" : kv);
+    kv_type_ = kv == "auto"                     ? dtype_
+               : kv == "nvfp4" || kv == "mxfp4" ? DType::kE2m1
+                                                : *parse_dtype(kv == "int8" ? "i8" : kv);
     group_ = kv == "nvfp4" ? 16 : kv == "mxfp4" ? 32 : 0;
     if (group_ > 0 && (qk_ % group_ != 0 || vd_ % group_ != 0))
       return fail(fmt::format("dim: {} needs a multiple of {}", kv, group_));
@@ -100,8 +104,11 @@ class Builder {
     // A kernel receives the scale as a binary32.
     p_.scale = static_cast<float>(p_.scale);
     for (std::int64_t h = 0; h < heads_; ++h) {
-      if (line_.word("alibi") == "on") p_.alibi.push_back(std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(heads_)));
-      if (line_.word("sink") == "on") p_.sink.push_back(static_cast<float>(Random(seed(), kSinks).normal(h) * 1.5 + static_cast<double>(h % 3)));
+      if (line_.word("alibi") == "on")
+        p_.alibi.push_back(std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(heads_)));
+      if (line_.word("sink") == "on")
+        p_.sink.push_back(
+            static_cast<float>(Random(seed(), kSinks).normal(h) * 1.5 + static_cast<double>(h % 3)));
       if (line_.word("sink") == "big") p_.sink.push_back(20.0 + static_cast<double>(h));
       if (line_.word("sink") == "last") p_.sink.push_back(h + 1 == heads_ ? 30.0 : -kInf);
       if (line_.word("sink") == "off-some") p_.sink.push_back(h % 2 ? 1.0 : -kInf);
@@ -112,7 +119,8 @@ class Builder {
 
   Expected<void> read_fill() {
     fill_ = line_.word("fill");
-    const std::int64_t longest = p_.kv_lens.empty() ? 0 : *std::max_element(p_.kv_lens.begin(), p_.kv_lens.end());
+    const std::int64_t longest =
+        p_.kv_lens.empty() ? 0 : *std::max_element(p_.kv_lens.begin(), p_.kv_lens.end());
     std::int64_t seen = longest;
     if (p_.mask.window_left >= 0) seen = std::min(seen, p_.mask.window_left + 1);
     v_size_ = 1;
@@ -140,7 +148,8 @@ class Builder {
       if (pages != "near") return fail(fmt::format("pages={}: a varlen tensor has no pages", pages));
       size_ = 1;
     }
-    if (layout_ == "kvcache") size_ = 8 + std::max<std::int64_t>(1, *std::max_element(p_.kv_lens.begin(), p_.kv_lens.end()));
+    if (layout_ == "kvcache")
+      size_ = 8 + std::max<std::int64_t>(1, *std::max_element(p_.kv_lens.begin(), p_.kv_lens.end()));
     std::int64_t used = 0;
     for (std::int64_t n : p_.kv_lens) used += (n + size_ - 1) / size_;
     std::vector<std::int64_t> order(static_cast<std::size_t>(used));
@@ -148,7 +157,8 @@ class Builder {
     const bool in_order = layout_ == "varlen";
     if (!in_order)
       for (std::size_t i = order.size(); i > 1; --i)
-        std::swap(order[i - 1], order[Random(seed(), kPages).between(i, 0, static_cast<std::int64_t>(i) - 1)]);
+        std::swap(order[i - 1],
+                  order[Random(seed(), kPages).between(i, 0, static_cast<std::int64_t>(i) - 1)]);
     std::int64_t base = 0;
     if (pages == "high") base = 65536 - used - used / 3 + 2;  // the last few ids are past 2^16
     if (pages == "far") base = far_base(used);
@@ -156,7 +166,8 @@ class Builder {
     for (std::int64_t n : p_.kv_lens) {
       p_.kv.table.emplace_back();
       for (std::int64_t i = 0; i < (n + size_ - 1) / size_; ++i) {
-        const std::int64_t spread = in_order ? order[at] : base + order[at] + order[at] / 3;  // every fourth is unused
+        const std::int64_t spread =
+            in_order ? order[at] : base + order[at] + order[at] / 3;  // every fourth is unused
         if (spread > std::numeric_limits<std::int32_t>::max()) return fail("pages: block ids beyond 2^31");
         p_.kv.table.back().push_back(static_cast<std::int32_t>(spread));
         ++at;
@@ -195,7 +206,8 @@ class Builder {
 
   Expected<void> make_cache() {
     const std::int64_t page = page_elements();
-    if (static_cast<double>(page) * static_cast<double>(blocks_) > 0x1p36) return fail("lens: the cache is larger than 2^36 elements");
+    if (static_cast<double>(page) * static_cast<double>(blocks_) > 0x1p36)
+      return fail("lens: the cache is larger than 2^36 elements");
     const auto total = static_cast<std::size_t>((page * blocks_ + 64) * dtype_bits(kv_type_) / 8 + 64);
     const bool shared = layout_ == "interleaved" || layout_ == "mla";
     for (SparseBuffer* b : {&c_.k_bytes, &c_.v_bytes}) {
@@ -209,7 +221,8 @@ class Builder {
     Shape k_strides = strides_for(qk_, &k_offset), v_strides = strides_for(vd_, &v_offset);
     if (layout_ == "interleaved") v_offset = qk_ * kv_heads_ * size_;  // [block][k, v][slot][head][dim]
     if (layout_ == "mla") v_strides = k_strides;
-    auto k = TensorView::make(c_.k_bytes.bytes(), kv_type_, {blocks_, size_, kv_heads_, qk_}, k_strides, k_offset);
+    auto k =
+        TensorView::make(c_.k_bytes.bytes(), kv_type_, {blocks_, size_, kv_heads_, qk_}, k_strides, k_offset);
     auto v = TensorView::make(shared ? c_.k_bytes.bytes() : c_.v_bytes.bytes(), kv_type_,
                               {blocks_, size_, kv_heads_, vd_}, v_strides, v_offset);
     if (!k || !v) return fail("layout: " + (k ? v.error().message : k.error().message));
@@ -227,13 +240,17 @@ class Builder {
     }
     const std::int64_t step = page * dtype_bits(kv_type_) / 8;
     for (const auto& pages : p_.kv.table)
-      for (std::int32_t block : pages) std::memset(bytes.data() + block * step, value, static_cast<std::size_t>(step));
+      for (std::int32_t block : pages)
+        std::memset(bytes.data() + block * step, value, static_cast<std::size_t>(step));
   }
 
   // Distinct scales for each head or token, so that a neighbour's scale is a different number.
   Expected<void> make_scales() {
     if (kv_type_ == dtype_) return {};
-    const double base = line_.real("kvbase") > 0 ? static_cast<float>(line_.real("kvbase")) : kv_type_ == DType::kI8 ? 0.03125 : group_ > 0 ? 0.5 : 0.0625;
+    const double base = line_.real("kvbase") > 0 ? static_cast<float>(line_.real("kvbase"))
+                        : kv_type_ == DType::kI8 ? 0.03125
+                        : group_ > 0             ? 0.5
+                                                 : 0.0625;
     const std::string& how = line_.word("kvscale");
     spread_ = line_.real("kvspread");
     p_.kv.k_scale.tensor = base;
@@ -292,7 +309,8 @@ class Builder {
     return channel_ ? Random(0, kChannel).normal(d) + 0.002 * x : v_mean_ + v_size_ * x;
   }
 
-  std::uint64_t counter(std::size_t r, std::int64_t j, std::int64_t h, std::int64_t d, std::int64_t dim) const {
+  std::uint64_t counter(std::size_t r, std::int64_t j, std::int64_t h, std::int64_t d,
+                        std::int64_t dim) const {
     return (static_cast<std::uint64_t>(r) << 44) + static_cast<std::uint64_t>((j * kv_heads_ + h) * dim + d);
   }
 
@@ -306,7 +324,8 @@ class Builder {
           // MLA: the value is the head of the key's bytes, so one of the two fills decides.
           const bool v_first = mla && (tomography_ > 0 || channel_);
           for (std::int64_t d = 0; d < qk_; ++d)
-            write(p_.kv.k, p_.kv.k_scale, block, slot, h, d, v_first && d < vd_ ? v_value(r, j, h, d) : k_value(r, j, h, d));
+            write(p_.kv.k, p_.kv.k_scale, block, slot, h, d,
+                  v_first && d < vd_ ? v_value(r, j, h, d) : k_value(r, j, h, d));
           for (std::int64_t d = 0; d < vd_ && !mla; ++d)
             write(p_.kv.v, p_.kv.v_scale, block, slot, h, d, v_value(r, j, h, d));
         }
@@ -314,8 +333,8 @@ class Builder {
     return {};
   }
 
-  void write(const TensorView& view, const CacheScale& s, std::int64_t block, std::int64_t slot, std::int64_t h,
-             std::int64_t d, double x) const {
+  void write(const TensorView& view, const CacheScale& s, std::int64_t block, std::int64_t slot,
+             std::int64_t h, std::int64_t d, double x) const {
     double divisor = kv_type_ == dtype_ ? 1 : s.tensor;
     if (!s.head.empty()) divisor *= s.head[h];
     if (!s.token.shape().empty()) divisor *= s.token.at({block, slot, h});
@@ -326,7 +345,8 @@ class Builder {
     view.store_bits(at, kv_type_ == DType::kBf16 ? float_to_bf16(f) : encode(kv_type_, y));
   }
 
-  void write_token_scales(std::size_t r, std::int64_t j, std::int64_t block, std::int64_t slot, std::int64_t h) const {
+  void write_token_scales(std::size_t r, std::int64_t j, std::int64_t block, std::int64_t slot,
+                          std::int64_t h) const {
     if (p_.kv.k_scale.token.shape().empty() && group_ == 0) return;
     const Random random(seed(), kScales);
     const std::uint64_t at = counter(r, j, h, 0, 64);
@@ -336,8 +356,10 @@ class Builder {
       p_.kv.v_scale.token.set({block, slot, h}, one_of(1) * 0.75);
     }
     if (group_ == 0) return;
-    for (std::int64_t g = 0; g < qk_ / group_; ++g) p_.kv.k_scale.group.set({block, slot, h, g}, one_of(2 + g));
-    for (std::int64_t g = 0; g < vd_ / group_; ++g) p_.kv.v_scale.group.set({block, slot, h, g}, one_of(40 + g));
+    for (std::int64_t g = 0; g < qk_ / group_; ++g)
+      p_.kv.k_scale.group.set({block, slot, h, g}, one_of(2 + g));
+    for (std::int64_t g = 0; g < vd_ / group_; ++g)
+      p_.kv.v_scale.group.set({block, slot, h, g}, one_of(40 + g));
   }
 
   // The key that a needle query points at: the visible edges first, then anywhere in between.
@@ -347,7 +369,8 @@ class Builder {
     if (seen.first >= seen.last) return -1;
     if (head % 3 == 0) return seen.last - 1;
     if (head % 3 == 1) return seen.first;
-    return Random(seed(), kTarget).between((static_cast<std::uint64_t>(r) << 32) + i * heads_ + head, seen.first, seen.last - 1);
+    return Random(seed(), kTarget)
+        .between((static_cast<std::uint64_t>(r) << 32) + i * heads_ + head, seen.first, seen.last - 1);
   }
 
   Expected<void> write_queries() {
@@ -369,16 +392,21 @@ class Builder {
   void write_query(std::size_t r, std::int64_t i, std::int64_t token, std::int64_t h) const {
     if (tomography_ > 0) return;  // zero
     const std::int64_t target = needle_ ? target_of(r, i, h) : -1;
-    // The largest score, needle_score, is kept within what a folded binary32 scale still represents exactly enough.
-    const double needle = std::exp2(std::round(std::log2(kNeedleScore / (p_.scale * static_cast<double>(qk_)))));
+    // The largest score, needle_score, is kept within what a folded binary32 scale still represents exactly
+    // enough.
+    const double needle =
+        std::exp2(std::round(std::log2(kNeedleScore / (p_.scale * static_cast<double>(qk_)))));
     for (std::int64_t d = 0; d < qk_; ++d) {
       double x = q_size_ * Random(seed(), kQ).normal((token * heads_ + h) * qk_ + d);
-      if (target >= 0) x = needle * p_.kv.k.at({p_.kv.table[r][target / size_], target % size_, h / (heads_ / kv_heads_), d});
+      if (target >= 0)
+        x = needle *
+            p_.kv.k.at({p_.kv.table[r][target / size_], target % size_, h / (heads_ / kv_heads_), d});
       p_.q.set({token, h, d}, x);
     }
   }
 
-  // Sparse attention: distinct positions with holes inside and at the end, ids past the end, and one duplicate.
+  // Sparse attention: distinct positions with holes inside and at the end, ids past the end, and one
+  // duplicate.
   Expected<void> make_selection() {
     const std::int64_t wanted = line_.integer("topk");
     if (wanted == 0) return {};
@@ -398,7 +426,8 @@ class Builder {
           if (wanted > 6 && list[5] >= 0) list[6] = list[5];
           if (wanted > 9) list[9] = std::numeric_limits<std::int32_t>::max();
         }
-        for (std::size_t s = list.size(); s > 1; --s) std::swap(list[s - 1], list[random.between(5000 + s, 0, s - 1)]);
+        for (std::size_t s = list.size(); s > 1; --s)
+          std::swap(list[s - 1], list[random.between(5000 + s, 0, s - 1)]);
         p_.selected.push_back(list);
       }
     return {};
@@ -418,8 +447,10 @@ class Builder {
       bool countable = kv_type_ == dtype_ && p_.sink.empty();
       for (std::int64_t n : p_.kv_lens) countable = countable && n <= counted;
       if (countable) c_.out = Structured::kCounts;
-      for (double s : p_.sink) if (s > 6) c_.lse = Structured::kNone;
-      for (std::int64_t n : p_.kv_lens) if (n > 120000) c_.lse = Structured::kNone;
+      for (double s : p_.sink)
+        if (s > 6) c_.lse = Structured::kNone;
+      for (std::int64_t n : p_.kv_lens)
+        if (n > 120000) c_.lse = Structured::kNone;
     }
     if (fill_ == "needle") {
       if (bends || !p_.selected.empty()) return fail("fill=needle: no softcap, alibi or topk");
@@ -445,34 +476,8 @@ class Builder {
 
 }  // namespace
 
-Schema attention_schema(const std::string& family, const std::string& layout, const std::string& heads,
-                        const std::string& dim) {
-  return {family,
-          {{"dtype", KeyKind::kWord, "bf16", 0, 0, {"bf16", "f16", "f32"}, "type of q and of an unquantised cache"},
-           {"kv", KeyKind::kWord, "auto", 0, 0, {"auto", "e4m3", "e5m2", "e4m3fnuz", "int8", "nvfp4", "mxfp4"}, "type of the cache"},
-           {"kvscale", KeyKind::kWord, "tensor", 0, 0, {"tensor", "head", "token"}, "what a cache scale belongs to"},
-           {"kvbase", KeyKind::kReal, "0", 0, 1e6, {}, "the cache's tensor scale; 0: usual for the type"},
-           {"kvspread", KeyKind::kReal, "1", 0, 1, {}, "log2 of the step between token and head scales"},
-           {"unused", KeyKind::kWord, "poison", 0, 0, {"poison", "zero"}, "bytes that no kernel may read"},
-           {"heads", KeyKind::kPair, heads, 1, 1024, {}, "query heads / key heads"},
-           {"dim", KeyKind::kPair, dim, 1, 2048, {}, "dims of keys / values"},
-           {"block", KeyKind::kInt, "16", 1, 65536, {}, "slots of a page"},
-           {"lens", KeyKind::kList, "33", 0, 1 << 28, {}, "keys of each request"},
-           {"q", KeyKind::kList, "1", 0, 1 << 24, {}, "queries of each request, or one number for all"},
-           {"causal", KeyKind::kWord, "br", 0, 0, {"br", "ul", "none", "mixed"}, "aligned bottom-right, upper-left, off, every other request"},
-           {"window", KeyKind::kList, "-", 0, 1 << 28, {}, "left,right"},
-           {"softcap", KeyKind::kReal, "0", 0, 1e6, {}, "0: none"},
-           {"scale", KeyKind::kReal, "0", 0, 1e6, {}, "0: 1/sqrt(dim)"},
-           {"alibi", KeyKind::kWord, "off", 0, 0, {"off", "on"}, "slopes 2^(-8h/heads)"},
-           {"sink", KeyKind::kWord, "off", 0, 0, {"off", "on", "big", "last", "off-some"}, "one logit per head"},
-           {"topk", KeyKind::kInt, "0", 0, 1 << 20, {}, "keys selected for each query; 0: dense"},
-           {"holes", KeyKind::kWord, "on", 0, 0, {"on", "off"}, "invalid ids among the selected"},
-           {"layout", KeyKind::kWord, layout, 0, 0, {"varlen", "nhd", "hnd", "interleaved", "slab", "gaps", "kvcache", "mla"}, "of the cache"},
-           {"pages", KeyKind::kWord, "near", 0, 0, {"near", "high", "far"}, "block ids: small, around 2^16, past 2^31 elements"},
-           {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "unit", "small", "peaked", "offset", "channel", "huge", "needle", "tomo", "tomo2"}, "contents"},
-           {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+Expected<std::shared_ptr<const AttentionCase>> build_attention_case(const Case& line) {
+  return Builder::build(line);
 }
-
-Expected<std::shared_ptr<const AttentionCase>> build_attention_case(const Case& line) { return Builder::build(line); }
 
 }  // namespace assay::num

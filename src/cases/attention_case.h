@@ -1,5 +1,5 @@
-// Attention cases made real: the bytes of q and of the cache in the named layout, poison wherever a kernel must not read, and the
-// oracle's view of them.
+// Attention cases made real: the bytes of q and of the cache in the named layout, poison wherever a kernel
+// must not read, and the oracle's view of them.
 #pragma once
 
 #include <memory>

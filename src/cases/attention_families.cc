@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cases/sim_attention.h"
+#include "cases/simple_workload.h"
 
 namespace assay::num {
 namespace {
@@ -13,7 +14,11 @@ using Bugs = std::vector<AttentionBug>;
 class AttentionWorkload : public Workload {
  public:
   AttentionWorkload(std::shared_ptr<const AttentionCase> c, Bugs bugs)
-      : case_(std::move(c)), bugs_(std::move(bugs)), contracts_(attention_contracts(case_->problem.q.type())) {}
+      : case_(std::move(c)),
+        bugs_(std::move(bugs)),
+        contracts_(attention_contracts(case_->problem.q.type())) {
+    add_arguments();
+  }
 
   std::vector<Input> inputs() const override {
     const AttentionProblem& p = case_->problem;
@@ -28,6 +33,7 @@ class AttentionWorkload : public Workload {
     optional("v_token_scale", p.kv.v_scale.token);
     optional("k_group_scale", p.kv.k_scale.group);
     optional("v_group_scale", p.kv.v_scale.group);
+    for (Input& argument : arguments_.list()) all.push_back(argument);
     return all;
   }
 
@@ -66,13 +72,50 @@ class AttentionWorkload : public Workload {
   }
 
  private:
+  // What a call needs beside the tensors of the case. Empty lists are arguments that are not given.
+  void add_arguments() {
+    const AttentionProblem& p = case_->problem;
+    const auto add = [&](const char* name, DType type, auto list) {
+      if (!list.empty())
+        arguments_.add(name, type, {static_cast<std::int64_t>(list.size())},
+                       [&](std::int64_t i) { return static_cast<double>(list[i]); });
+    };
+    add("q_lens", DType::kI32, p.q_lens);
+    add("kv_lens", DType::kI32, p.kv_lens);
+    add("alibi_slopes", DType::kF32, p.alibi);
+    add("sinks", DType::kF32, p.sink);
+    add("causal", DType::kU8, p.causal);
+    add("k_head_scale", DType::kF32, p.kv.k_scale.head);
+    add("v_head_scale", DType::kF32, p.kv.v_scale.head);
+    add("scale_softcap_k_v", DType::kF32,
+        std::vector<double>{p.scale, p.softcap, p.kv.k_scale.tensor, p.kv.v_scale.tensor});
+    std::size_t width = 0, listed = 0;
+    for (const auto& pages : p.kv.table) width = std::max(width, pages.size());
+    for (const auto& list : p.selected) listed = std::max(listed, list.size());
+    const auto padded = [](const auto& rows, std::size_t w) {
+      return [&rows, w](std::int64_t i) {
+        const auto& row = rows[static_cast<std::size_t>(i) / w];
+        const std::size_t at = static_cast<std::size_t>(i) % w;
+        return at < row.size() ? static_cast<double>(row[at]) : -1.0;
+      };
+    };
+    const auto rows = [](const auto& list, std::size_t w) {
+      return Shape{static_cast<std::int64_t>(list.size()), static_cast<std::int64_t>(w)};
+    };
+    if (width > 0)
+      arguments_.add("block_table", DType::kI32, rows(p.kv.table, width), padded(p.kv.table, width));
+    if (listed > 0)
+      arguments_.add("indices", DType::kI64, rows(p.selected, listed), padded(p.selected, listed));
+  }
+
   std::shared_ptr<const AttentionCase> case_;
+  InputSet arguments_;
   Bugs bugs_;
   std::vector<AttentionContract> contracts_;
 };
 
-Family make(const std::string& name, const std::string& layout, const std::string& heads, const std::string& dim,
-            bool AttentionBugRow::*has) {
+Family make(const std::string& name, const std::string& layout, const std::string& heads,
+            const std::string& dim, bool AttentionBugRow::*has) {
   Family f;
   f.name = name;
   f.component = "attention";
@@ -127,11 +170,13 @@ Case random_dense(const Schema& schema, Draw& draw, std::int64_t longest, bool p
   set(c, "dim", draw.pick({"64", "64", "128", "32", "96/64", "64/80"}));
   random_lengths(c, draw, longest);
   set(c, "causal", draw.pick({"br", "br", "none", "ul", "mixed"}));
-  if (draw.chance(0.35)) set(c, "window", std::to_string(draw.pick({0, 1, 7, 31, 127})) + "," + (draw.chance(0.7) ? "0" : "3"));
+  if (draw.chance(0.35))
+    set(c, "window", std::to_string(draw.pick({0, 1, 7, 31, 127})) + "," + (draw.chance(0.7) ? "0" : "3"));
   if (draw.chance(0.2)) set(c, "softcap", draw.pick({"1", "5", "50"}));
   if (draw.chance(0.2)) set(c, "alibi", "on");
   if (draw.chance(0.25)) set(c, "sink", draw.pick({"on", "big", "off-some"}));
-  set(c, "fill", draw.pick({"randn", "randn", "unit", "small", "peaked", "peaked", "offset", "channel", "huge"}));
+  set(c, "fill",
+      draw.pick({"randn", "randn", "unit", "small", "peaked", "peaked", "offset", "channel", "huge"}));
   if (paged) {
     set(c, "layout", draw.pick({"nhd", "hnd", "interleaved", "slab", "gaps", "kvcache"}));
     set(c, "block", draw.pick({"1", "16", "32", "128"}));
@@ -169,17 +214,19 @@ Case random_mla(const Schema& schema, Draw& draw, std::int64_t longest, bool spa
 // Lines that every dense family shares; each says which faults it is there for.
 std::vector<std::string> dense_smoke(const std::string& f) {
   return {
-      f + " lens=40,17,0,33 q=5,3,2,1 heads=6/2 dim=64 seed=1",                        // corners, ragged batch, heads, LSE
-      f + " lens=64,65,1 q=4,1,2 heads=4/2 dim=64 fill=tomo seed=2",                   // counts every visible key
+      f + " lens=40,17,0,33 q=5,3,2,1 heads=6/2 dim=64 seed=1",       // corners, ragged batch, heads, LSE
+      f + " lens=64,65,1 q=4,1,2 heads=4/2 dim=64 fill=tomo seed=2",  // counts every visible key
       f + " lens=64,65,40 q=4,1,2 heads=4/2 dim=64 window=7,0 fill=tomo seed=3",       // window edges
-      f + " lens=6,9,5 q=4,9,1 heads=3/1 dim=64 window=2,0 fill=tomo sink=on seed=4",  // rows that share tiles
+      f + " lens=6,9,5 q=4,9,1 heads=3/1 dim=64 window=2,0 fill=tomo sink=on seed=4",  // rows that share
+                                                                                       // tiles
       f + " lens=100,37 q=3,2 heads=4/2 dim=64 fill=peaked seed=5",                    // scale
       f + " lens=100,37 q=3,2 heads=4/2 dim=64 fill=peaked softcap=5 seed=6",          // softcap
       f + " lens=50,37 q=3,2 heads=4/2 dim=64 alibi=on seed=7",                        // ALiBi
-      f + " lens=50,1,0 q=3,2,1 heads=4/2 dim=64 sink=on seed=8",                      // sinks, rows with a sink only
-      f + " lens=300,129 q=2,1 heads=4/2 dim=64 fill=needle seed=9",                   // pages and edges, bit for bit
-      f + " lens=40,33 q=2,1 heads=4/2 dim=96/64 fill=randn seed=10",                  // QK and V dims differ
-      f + " lens=1*9,2 heads=4/2 dim=64 fill=peaked scale=4 seed=11",                  // rows whose scores are all far below zero
+      f + " lens=50,1,0 q=3,2,1 heads=4/2 dim=64 sink=on seed=8",      // sinks, rows with a sink only
+      f + " lens=300,129 q=2,1 heads=4/2 dim=64 fill=needle seed=9",   // pages and edges, bit for bit
+      f + " lens=40,33 q=2,1 heads=4/2 dim=96/64 fill=randn seed=10",  // QK and V dims differ
+      f + " lens=1*9,2 heads=4/2 dim=64 fill=peaked scale=4 seed=11",  // rows whose scores are all far below
+                                                                       // zero
   };
 }
 
@@ -198,8 +245,8 @@ std::vector<std::string> paged_smoke(const std::string& f) {
   return lines;
 }
 
-// Inputs as tests elsewhere use them: standard normal, values scaled so that outputs have unit variance; or a mean per
-// channel, which is what real values look like.
+// Inputs as tests elsewhere use them: standard normal, values scaled so that outputs have unit variance; or a
+// mean per channel, which is what real values look like.
 std::vector<std::string> plain_lines(const std::string& f) {
   return {f + " lens=4000 q=1 heads=1 dim=64 fill=unit seed=32",
           f + " lens=2000,700 q=2,3 heads=4/2 dim=96/64 fill=channel seed=33",
@@ -221,9 +268,11 @@ std::vector<Family> attention_families() {
   Family paged = make("attn.paged", "nhd", "8/2", "64", &AttentionBugRow::paged);
   paged.smoke = paged_smoke(paged.name);
   paged.plain = plain_lines(paged.name);
-  for (const char* extra : {" kv=e4m3 kvbase=1.004", " kv=int8 kvscale=token kvspread=0.002", " kv=e4m3 kvscale=head kvspread=0.002",
-                            " kv=e4m3fnuz", " kv=nvfp4", " pages=high block=1 unused=zero", " pages=far unused=zero", " layout=gaps"})
-    paged.plain.push_back("attn.paged lens=2000,700 q=2,3 heads=4/2 dim=64 fill=channel" + std::string(extra) + " seed=35");
+  for (const char* extra : {" kv=e4m3 kvbase=1.004", " kv=int8 kvscale=token kvspread=0.002",
+                            " kv=e4m3 kvscale=head kvspread=0.002", " kv=e4m3fnuz", " kv=nvfp4",
+                            " pages=high block=1 unused=zero", " pages=far unused=zero", " layout=gaps"})
+    paged.plain.push_back("attn.paged lens=2000,700 q=2,3 heads=4/2 dim=64 fill=channel" +
+                          std::string(extra) + " seed=35");
   paged.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_dense(s, d, n, true); };
   Family dense = make("mla.dense", "mla", "16/1", "96/64", &AttentionBugRow::mla);
   const std::string m = dense.name;
@@ -233,7 +282,8 @@ std::vector<Family> attention_families() {
                  m + " lens=100,37 q=1 heads=4/1 kv=e4m3 fill=peaked seed=4",
                  m + " lens=200 q=1 heads=2/1 block=1 pages=high fill=peaked seed=5",
                  m + " lens=1*9,2 heads=4/1 fill=peaked scale=4 seed=6"};
-  dense.plain = {m + " lens=700,2000 q=2,3 heads=4/1 fill=channel seed=33", m + " lens=2000,700 q=2,3 heads=4/1 fill=channel kv=e4m3 kvbase=1.004 seed=33",
+  dense.plain = {m + " lens=700,2000 q=2,3 heads=4/1 fill=channel seed=33",
+                 m + " lens=2000,700 q=2,3 heads=4/1 fill=channel kv=e4m3 kvbase=1.004 seed=33",
                  m + " lens=2000,700 heads=4/1 fill=channel block=1 pages=high unused=zero seed=33"};
   dense.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_mla(s, d, n, false); };
   Family sparse = make("mla.sparse", "mla", "16/1", "96/64", &AttentionBugRow::sparse);

@@ -1,4 +1,5 @@
-// cache.insert: new keys written to their slots, quantised. cache.gather: pages read back, dequantised, into a workspace.
+// cache.insert: new keys written to their slots, quantised. cache.gather: pages read back, dequantised, into
+// a workspace.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -21,12 +22,26 @@ struct CacheLayout {
   std::int64_t width() const { return dim * dtype_bits(type) / 8; }
   std::int64_t page() const { return size * (width() + (planar ? 4 : 0)); }
   std::int64_t value_at(std::int64_t slot) const { return slot / size * page() + slot % size * width(); }
-  std::int64_t scale_at(std::int64_t slot) const { return slot / size * page() + size * width() + slot % size * 4; }
+  std::int64_t scale_at(std::int64_t slot) const {
+    return slot / size * page() + size * width() + slot % size * 4;
+  }
 };
 
 std::vector<KeySpec> layout_keys() {
-  return {{"type", KeyKind::kWord, "e4m3", 0, 0, {"bf16", "e4m3", "e5m2", "e4m3fnuz", "int8"}, "type of the cache"},
-          {"scales", KeyKind::kWord, "tensor", 0, 0, {"tensor", "token", "ue8m0"}, "one static scale, or a dynamic one a token"},
+  return {{"type",
+           KeyKind::kWord,
+           "e4m3",
+           0,
+           0,
+           {"bf16", "e4m3", "e5m2", "e4m3fnuz", "int8"},
+           "type of the cache"},
+          {"scales",
+           KeyKind::kWord,
+           "tensor",
+           0,
+           0,
+           {"tensor", "token", "ue8m0"},
+           "one static scale, or a dynamic one a token"},
           {"tokens", KeyKind::kInt, "9", 0, 1 << 20, {}, ""},
           {"dim", KeyKind::kInt, "64", 2, 4096, {}, ""},
           {"block", KeyKind::kInt, "4", 1, 4096, {}, "slots of a page"},
@@ -42,7 +57,8 @@ Expected<CacheLayout> read_layout(const Case& c) {
   l.planar = c.word("scales") != "tensor";
   l.blocks = (c.integer("tokens") * 2) / l.size + 2;
   if (l.planar && l.type == DType::kBf16) return fail("scales: a bf16 cache has none");
-  if (static_cast<double>(l.blocks) * static_cast<double>(l.page()) > 0x1p30) return fail("tokens: the cache is larger than 2^30 bytes");
+  if (static_cast<double>(l.blocks) * static_cast<double>(l.page()) > 0x1p30)
+    return fail("tokens: the cache is larger than 2^30 bytes");
   return l;
 }
 
@@ -67,7 +83,8 @@ double get_float(const std::vector<double>& bytes, std::int64_t at) {
   return decode(DType::kF32, bits);
 }
 
-void put_code(std::vector<double>& bytes, const CacheLayout& l, std::int64_t at, std::int64_t d, std::uint64_t code) {
+void put_code(std::vector<double>& bytes, const CacheLayout& l, std::int64_t at, std::int64_t d,
+              std::uint64_t code) {
   if (l.width() == l.dim) {
     bytes[at + d] = static_cast<double>(code & 0xff);
     return;
@@ -76,13 +93,29 @@ void put_code(std::vector<double>& bytes, const CacheLayout& l, std::int64_t at,
   bytes[at + 2 * d + 1] = static_cast<double>(code >> 8);
 }
 
-std::uint64_t get_code(const std::vector<double>& bytes, const CacheLayout& l, std::int64_t at, std::int64_t d) {
+std::uint64_t get_code(const std::vector<double>& bytes, const CacheLayout& l, std::int64_t at,
+                       std::int64_t d) {
   if (l.width() == l.dim) return static_cast<std::uint64_t>(bytes[at + d]);
-  return static_cast<std::uint64_t>(bytes[at + 2 * d]) | static_cast<std::uint64_t>(bytes[at + 2 * d + 1]) << 8;
+  return static_cast<std::uint64_t>(bytes[at + 2 * d]) | static_cast<std::uint64_t>(bytes[at + 2 * d + 1])
+                                                             << 8;
 }
 
-// ---- insert --------------------------------------------------------------------------------------------------------
-enum InsertBug { kNone, kPaddingWritten, kScaleInverted, kScaleDropped, kNoSaturation, kTruncated, kNeighbourSlot, kInterleaved, kFnuzBias, kHalfCopied, kScaleNeighbour, kScaleFromPage };
+// ---- insert
+// --------------------------------------------------------------------------------------------------------
+enum InsertBug {
+  kNone,
+  kPaddingWritten,
+  kScaleInverted,
+  kScaleDropped,
+  kNoSaturation,
+  kTruncated,
+  kNeighbourSlot,
+  kInterleaved,
+  kFnuzBias,
+  kHalfCopied,
+  kScaleNeighbour,
+  kScaleFromPage
+};
 
 struct InsertState {
   InputSet set;
@@ -111,14 +144,17 @@ struct InsertState {
       if (fill == "tiny") return 1e-6 * n;
       return n * (1 + static_cast<double>(i / l->dim % 5));
     });
-    s->slots = s->set.add("slot_mapping", DType::kI64, {s->tokens}, [&](std::int64_t t) { return static_cast<double>(slot_of(*l, t, seed)); });
-    s->before = s->set.add("cache", DType::kU8, {l->blocks, l->page()}, [&](std::int64_t i) { return static_cast<double>((i * 37 + 11) % 256); });
+    s->slots = s->set.add("slot_mapping", DType::kI64, {s->tokens},
+                          [&](std::int64_t t) { return static_cast<double>(slot_of(*l, t, seed)); });
+    s->before = s->set.add("cache", DType::kU8, {l->blocks, l->page()},
+                           [&](std::int64_t i) { return static_cast<double>((i * 37 + 11) % 256); });
     return s;
   }
 
   double scale_of(std::int64_t t) const {
     if (!layout.planar) return scale;
-    return dynamic_scale({x.data() + t * layout.dim, static_cast<std::size_t>(layout.dim)}, largest_of(layout.type), power_of_two);
+    return dynamic_scale({x.data() + t * layout.dim, static_cast<std::size_t>(layout.dim)},
+                         largest_of(layout.type), power_of_two);
   }
 
   Expected<std::vector<Reference>> references(std::size_t) const {
@@ -140,21 +176,27 @@ struct InsertState {
       if (layout.planar) {
         const std::int64_t at = layout.scale_at(slot);
         const double stored = get_float(a.value, at);
-        const bool near = power_of_two ? stored == s || std::fabs(std::log2(s) - std::nearbyint(std::log2(s))) < 1e-6 : std::fabs(stored - s) <= 4 * kU32 * s;
-        if (!near) return "token " + std::to_string(t) + ": scale " + std::to_string(stored) + ", want " + std::to_string(s);
+        const bool near = power_of_two
+                              ? stored == s || std::fabs(std::log2(s) - std::nearbyint(std::log2(s))) < 1e-6
+                              : std::fabs(stored - s) <= 4 * kU32 * s;
+        if (!near)
+          return "token " + std::to_string(t) + ": scale " + std::to_string(stored) + ", want " +
+                 std::to_string(s);
         s = stored;
         std::fill_n(written.begin() + at, 4, true);
       }
       for (std::int64_t d = 0; d < layout.dim; ++d) {
         const std::uint64_t code = get_code(a.value, layout, layout.value_at(slot), d);
         if (!acceptable_code(layout.type, x[t * layout.dim + d], s, code))
-          return "token " + std::to_string(t) + ", dim " + std::to_string(d) + ": code " + std::to_string(code) + ", want " +
+          return "token " + std::to_string(t) + ", dim " + std::to_string(d) + ": code " +
+                 std::to_string(code) + ", want " +
                  std::to_string(quantize(layout.type, x[t * layout.dim + d], s));
       }
       std::fill_n(written.begin() + layout.value_at(slot), layout.width(), true);
     }
     for (std::size_t i = 0; i < before.size(); ++i)
-      if (!written[i] && a.value[i] != before[i]) return "byte " + std::to_string(i) + " of an untouched slot changed";
+      if (!written[i] && a.value[i] != before[i])
+        return "byte " + std::to_string(i) + " of an untouched slot changed";
     return std::nullopt;
   }
 
@@ -173,16 +215,22 @@ struct InsertState {
     auto s = static_cast<float>(scale);
     if (layout.planar) {
       float amax = 1e-4f;
-      for (std::int64_t d = 0; d < layout.dim; ++d) amax = std::max(amax, std::fabs(static_cast<float>(x[t * layout.dim + d])));
+      for (std::int64_t d = 0; d < layout.dim; ++d)
+        amax = std::max(amax, std::fabs(static_cast<float>(x[t * layout.dim + d])));
       s = amax / static_cast<float>(largest_of(layout.type));
       if (power_of_two) s = std::exp2(std::ceil(std::log2(s)));
       if (bug == kScaleFromPage) s *= 2;
       const std::int64_t neighbour = slot / layout.size * layout.size + (slot + 1) % layout.size;
-      const std::int64_t at = bug == kInterleaved ? slot / layout.size * layout.page() + slot % layout.size * (layout.width() + 4) + layout.width()
-                                                  : layout.scale_at(bug == kScaleNeighbour ? neighbour : slot);
+      const std::int64_t at = bug == kInterleaved
+                                  ? slot / layout.size * layout.page() +
+                                        slot % layout.size * (layout.width() + 4) + layout.width()
+                                  : layout.scale_at(bug == kScaleNeighbour ? neighbour : slot);
       put_float(bytes, at, s);
     }
-    const std::int64_t at = bug == kInterleaved && layout.planar ? slot / layout.size * layout.page() + slot % layout.size * (layout.width() + 4) : layout.value_at(slot);
+    const std::int64_t at =
+        bug == kInterleaved && layout.planar
+            ? slot / layout.size * layout.page() + slot % layout.size * (layout.width() + 4)
+            : layout.value_at(slot);
     for (std::int64_t d = 0; d < (bug == kHalfCopied ? layout.dim / 2 : layout.dim); ++d) {
       const auto v = static_cast<float>(x[t * layout.dim + d]);
       const float y = bug == kScaleInverted ? v * s : bug == kScaleDropped ? v : v / s;
@@ -191,7 +239,8 @@ struct InsertState {
   }
 
   std::uint64_t code_of(float y, InsertBug bug) const {
-    if (layout.type == DType::kI8 && bug == kNoSaturation) return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::nearbyint(y))) & 0xff;
+    if (layout.type == DType::kI8 && bug == kNoSaturation)
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::nearbyint(y))) & 0xff;
     const DType type = bug == kFnuzBias && layout.type == DType::kE4m3fnuz ? DType::kE4m3fn : layout.type;
     return encode(type, y, bug == kTruncated ? Rounding::kTowardZero : Rounding::kNearestEven,
                   bug == kNoSaturation ? Overflow::kSpecial : Overflow::kSaturate);
@@ -204,14 +253,27 @@ Family insert_family() {
   f.component = "cache";
   f.schema = {f.name, layout_keys()};
   f.contracts = {"f32-quotient"};
-  f.mutants = {{"padding-written", "tokens of slot -1 written to slot 0", true}, {"scale-inverted", "multiplied by the scale instead of divided", true},
-               {"scale-dropped", "scale dropped", true}, {"no-saturation", "no saturation", true}, {"truncated", "truncated instead of rounded", true},
-               {"neighbour-slot", "written one slot further", true}, {"interleaved-scales", "scale stored behind each token instead of behind the page", true},
-               {"fn-for-fnuz", "e4m3fn codes written to an e4m3fnuz cache", true}, {"half-copied", "second half of the head dim not written", true},
-               {"scale-neighbour", "scale stored for the neighbouring token", true}, {"scale-doubled", "dynamic scale twice too large", true}};
+  f.mutants = {{"padding-written", "tokens of slot -1 written to slot 0", true},
+               {"scale-inverted", "multiplied by the scale instead of divided", true},
+               {"scale-dropped", "scale dropped", true},
+               {"no-saturation", "no saturation", true},
+               {"truncated", "truncated instead of rounded", true},
+               {"neighbour-slot", "written one slot further", true},
+               {"interleaved-scales", "scale stored behind each token instead of behind the page", true},
+               {"fn-for-fnuz", "e4m3fn codes written to an e4m3fnuz cache", true},
+               {"half-copied", "second half of the head dim not written", true},
+               {"scale-neighbour", "scale stored for the neighbouring token", true},
+               {"scale-doubled", "dynamic scale twice too large", true}};
   const std::string n = "cache.insert";
-  f.smoke = {n + " seed=1", n + " scales=token tokens=13 seed=2", n + " scales=ue8m0 seed=3", n + " type=int8 fill=large seed=4", n + " type=e5m2 fill=large seed=5",
-             n + " fill=ties seed=6", n + " type=e4m3fnuz seed=7", n + " type=bf16 seed=8", n + " fill=large seed=9"};
+  f.smoke = {n + " seed=1",
+             n + " scales=token tokens=13 seed=2",
+             n + " scales=ue8m0 seed=3",
+             n + " type=int8 fill=large seed=4",
+             n + " type=e5m2 fill=large seed=5",
+             n + " fill=ties seed=6",
+             n + " type=e4m3fnuz seed=7",
+             n + " type=bf16 seed=8",
+             n + " fill=large seed=9"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "type", d.pick({"bf16", "e4m3", "e5m2", "e4m3fnuz", "int8"}));
@@ -227,8 +289,19 @@ Family insert_family() {
   return f;
 }
 
-// ---- gather --------------------------------------------------------------------------------------------------------
-enum GatherBug { kGNone, kGScaleDropped, kGNeighbour, kGInterleaved, kGWrongPage, kGLastDropped, kGFnuz, kGStart, kGTail };
+// ---- gather
+// --------------------------------------------------------------------------------------------------------
+enum GatherBug {
+  kGNone,
+  kGScaleDropped,
+  kGNeighbour,
+  kGInterleaved,
+  kGWrongPage,
+  kGLastDropped,
+  kGFnuz,
+  kGStart,
+  kGTail
+};
 
 struct GatherState {
   InputSet set;
@@ -272,12 +345,17 @@ struct GatherState {
     std::vector<double> raw(layout.blocks * layout.page());
     for (std::int64_t slot = 0; slot < layout.blocks * layout.size; ++slot) {
       for (std::int64_t d = 0; d < layout.dim; ++d) {
-        const double x = level ? Random(0, 9).normal(d) : (layout.type == DType::kI8 ? 30 : 1) * random.normal(slot * layout.dim + d);
+        const double x = level ? Random(0, 9).normal(d)
+                               : (layout.type == DType::kI8 ? 30 : 1) * random.normal(slot * layout.dim + d);
         put_code(raw, layout, layout.value_at(slot), d, encode(layout.type, x));
       }
-      if (layout.planar) put_float(raw, layout.scale_at(slot), level ? 1 + 0.002 * random.normal(slot + (1 << 30)) : std::exp2(random.between(slot + (1 << 30), -2, 2)));
+      if (layout.planar)
+        put_float(raw, layout.scale_at(slot),
+                  level ? 1 + 0.002 * random.normal(slot + (1 << 30))
+                        : std::exp2(random.between(slot + (1 << 30), -2, 2)));
     }
-    bytes = set.add("cache", DType::kU8, {layout.blocks, layout.page()}, [&](std::int64_t i) { return raw[i]; });
+    bytes =
+        set.add("cache", DType::kU8, {layout.blocks, layout.page()}, [&](std::int64_t i) { return raw[i]; });
   }
 
   Expected<std::vector<Reference>> references(std::size_t) const {
@@ -289,7 +367,9 @@ struct GatherState {
     for (std::size_t q = 0; q < lens.size(); ++q)
       for (std::int64_t j = 0; j < lens[q]; ++j) {
         const std::int64_t slot = pages[q][j / layout.size] * layout.size + j % layout.size;
-        const double s = layout.planar ? get_float(bytes, layout.scale_at(slot)) : layout.type == DType::kBf16 ? 1 : scale;
+        const double s = layout.planar                 ? get_float(bytes, layout.scale_at(slot))
+                         : layout.type == DType::kBf16 ? 1
+                                                       : scale;
         for (std::int64_t d = 0; d < layout.dim; ++d) {
           const double x = s * decode(layout.type, get_code(bytes, layout, layout.value_at(slot), d));
           r.value.push_back(x);
@@ -316,13 +396,19 @@ struct GatherState {
     const bool mixed = bug == kGInterleaved && layout.planar;
     const std::int64_t at = mixed ? block * layout.page() + in * (layout.width() + 4) : layout.value_at(slot);
     float s = layout.type == DType::kBf16 ? 1.0f : static_cast<float>(scale);
-    if (layout.planar) s = static_cast<float>(get_float(bytes, mixed ? at + layout.width() : layout.scale_at(bug == kGNeighbour ? block * layout.size + (in + 1) % layout.size : slot)));
+    if (layout.planar)
+      s = static_cast<float>(get_float(
+          bytes,
+          mixed ? at + layout.width()
+                : layout.scale_at(bug == kGNeighbour ? block * layout.size + (in + 1) % layout.size : slot)));
     if (bug == kGScaleDropped) s = 1;
     const std::int64_t row = (bug == kGStart ? (q == 0 ? 0 : start[q] - 1) : start[q]) + j;
     for (std::int64_t d = 0; d < layout.dim; ++d) {
       const DType type = bug == kGFnuz && layout.type == DType::kE4m3fnuz ? DType::kE4m3fn : layout.type;
       const float x = static_cast<float>(decode(type, get_code(bytes, layout, at, d))) * s;
-      to[row * layout.dim + d] = bug == kGTail && d == layout.dim - 1 ? 0.0 : fine ? x : round_to_f32(DType::kBf16, x);
+      to[row * layout.dim + d] = bug == kGTail && d == layout.dim - 1 ? 0.0
+                                 : fine                               ? x
+                                                                      : round_to_f32(DType::kBf16, x);
     }
   }
 };
@@ -333,11 +419,18 @@ Family gather_family() {
   f.component = "cache";
   f.schema = {f.name, layout_keys()};
   f.contracts = {"one-rounding"};
-  f.mutants = {{"scale-dropped", "scale dropped"}, {"neighbour-scale", "scale of the neighbouring token"}, {"interleaved-scales", "planar scales read as interleaved", true},
-               {"wrong-page", "one page read from the wrong block"}, {"last-dropped", "last row of each request not copied"},
-               {"fnuz-as-fn", "e4m3fnuz bytes read as e4m3fn"}, {"start-low", "workspace start one row low"}, {"tail-dropped", "last dim not copied"}};
+  f.mutants = {{"scale-dropped", "scale dropped"},
+               {"neighbour-scale", "scale of the neighbouring token"},
+               {"interleaved-scales", "planar scales read as interleaved", true},
+               {"wrong-page", "one page read from the wrong block"},
+               {"last-dropped", "last row of each request not copied"},
+               {"fnuz-as-fn", "e4m3fnuz bytes read as e4m3fn"},
+               {"start-low", "workspace start one row low"},
+               {"tail-dropped", "last dim not copied"}};
   const std::string n = "cache.gather";
-  f.smoke = {n + " tokens=20 seed=1", n + " tokens=30 scales=token seed=2", n + " tokens=30 type=e4m3fnuz seed=3", n + " tokens=9 type=bf16 seed=4", n + " tokens=17 type=int8 scales=token seed=5"};
+  f.smoke = {n + " tokens=20 seed=1", n + " tokens=30 scales=token seed=2",
+             n + " tokens=30 type=e4m3fnuz seed=3", n + " tokens=9 type=bf16 seed=4",
+             n + " tokens=17 type=int8 scales=token seed=5"};
   f.plain = {n + " tokens=30 fill=level seed=6", n + " tokens=30 scales=token fill=level seed=7"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);

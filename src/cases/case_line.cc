@@ -107,7 +107,8 @@ std::string print_value(const KeySpec& key, const Value& v) {
     case KeyKind::kInt:
       return fmt::format("{}", v.ints[0]);
     case KeyKind::kPair:
-      return v.ints[0] == v.ints[1] ? fmt::format("{}", v.ints[0]) : fmt::format("{}/{}", v.ints[0], v.ints[1]);
+      return v.ints[0] == v.ints[1] ? fmt::format("{}", v.ints[0])
+                                    : fmt::format("{}/{}", v.ints[0], v.ints[1]);
     case KeyKind::kList:
       return print_list(v.ints);
   }
@@ -170,7 +171,8 @@ Expected<Case> parse_case(std::string_view line, const std::vector<const Schema*
     names.push_back(s->family);
     if (s->family == words[0]) schema = s;
   }
-  if (!schema) return fail(fmt::format("{}: no such family{}", printable(words[0]), suggestion(words[0], names)));
+  if (!schema)
+    return fail(fmt::format("{}: no such family{}", printable(words[0]), suggestion(words[0], names)));
   Case c(*schema);
   std::vector<std::string_view> seen;
   for (std::size_t i = 1; i < words.size(); ++i) {

@@ -1,11 +1,12 @@
-// A case is one line: `attn.paged dtype=bf16 heads=8/2 lens=1,17,40*3 window=7,0 fill=needle seed=7`. It is the key of a repro,
-// the unit of shrinking and the whole of the input: the same line makes the same bytes everywhere.
+// A case is one line: `attn.paged dtype=bf16 heads=8/2 lens=1,17,40*3 window=7,0 fill=needle seed=7`. It is
+// the key of a repro, the unit of shrinking and the whole of the input: the same line makes the same bytes
+// everywhere.
 //
 //   line  := family (' ' key '=' value)*
 //   value := word | number | number '/' number | entry (',' entry)*      entry := number ['*' count]
 //
-// Keys not given take the schema's default. Printing is canonical: keys in schema order, defaults left out, runs of equal
-// list entries joined, so that parse(print(c)) == c and print(parse(line)) is stable.
+// Keys not given take the schema's default. Printing is canonical: keys in schema order, defaults left out,
+// runs of equal list entries joined, so that parse(print(c)) == c and print(parse(line)) is stable.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +64,9 @@ class Case {
 
   // Error: names the key and what its value has to be.
   Expected<void> set(std::string_view key, std::string_view text);
-  void set_list(std::string_view key, std::vector<std::int64_t> values) { value(key).ints = std::move(values); }
+  void set_list(std::string_view key, std::vector<std::int64_t> values) {
+    value(key).ints = std::move(values);
+  }
   void set_integer(std::string_view key, std::int64_t v) { value(key).ints = {v}; }
   void set_word(std::string_view key, std::string word) { value(key).word = std::move(word); }
 
@@ -78,7 +81,8 @@ class Case {
   std::vector<Value> values_;  // in schema order
 };
 
-// The family is the first word. Error: names the family, key or value that is wrong, with the nearest known name.
+// The family is the first word. Error: names the family, key or value that is wrong, with the nearest known
+// name.
 Expected<Case> parse_case(std::string_view line, const std::vector<const Schema*>& schemas);
 
 }  // namespace assay::num

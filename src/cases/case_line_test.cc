@@ -41,12 +41,14 @@ TEST(CaseLine, ErrorsNameTheField) {
   EXPECT_EQ(error_of("demo.one seed=1 seed=2"), "seed: given twice");
   EXPECT_EQ(error_of("demo.one seed=x"), "seed=x: a whole number is needed");
   EXPECT_EQ(error_of("demo.one seed="), "seed=: a whole number is needed");
-  EXPECT_EQ(error_of("demo.one seed=99999999999999999999"), "seed=99999999999999999999: a whole number is needed");
+  EXPECT_EQ(error_of("demo.one seed=99999999999999999999"),
+            "seed=99999999999999999999: a whole number is needed");
   EXPECT_EQ(error_of("demo.one heads=0/2"), "heads=0/2: a number from 1 to 512 is needed");
   EXPECT_EQ(error_of("demo.one heads=1/2/3"), "heads=1/2/3: one number, or two as a/b is needed");
   EXPECT_EQ(error_of("demo.one lens=1,,2"), "lens=1,,2: a whole number is needed");
   EXPECT_EQ(error_of("demo.one lens=1*0"), "lens=1*0: a positive count after '*' is needed");
-  EXPECT_EQ(error_of("demo.one lens=1*99999999"), "lens=1*99999999: a list of at most 1048576 entries is needed");
+  EXPECT_EQ(error_of("demo.one lens=1*99999999"),
+            "lens=1*99999999: a list of at most 1048576 entries is needed");
   EXPECT_EQ(error_of("demo.one lens=1*18446744073709551615,1*2"),
             "lens=1*18446744073709551615,1*2: a list of at most 1048576 entries is needed");
   EXPECT_EQ(error_of("demo.one cap=nan"), "cap=nan: a number is needed");

@@ -28,8 +28,10 @@ double ratio(const Reference& r, std::size_t i, double got, double expected) {
   return std::fabs(got - expected) / (r.budget[i] + rounding + 1e-300);
 }
 
-// How far what was returned lies from what a fault would return, in budgets; infinite where it can't be that fault.
-double distance(const std::vector<Reference>& refs, const std::vector<Actual>& got, const std::vector<Actual>& made) {
+// How far what was returned lies from what a fault would return, in budgets; infinite where it can't be that
+// fault.
+double distance(const std::vector<Reference>& refs, const std::vector<Actual>& got,
+                const std::vector<Actual>& made) {
   double worst = 0;
   for (const Reference& r : refs) {
     const Actual *a = find(got, r.name), *b = find(made, r.name);
@@ -63,6 +65,17 @@ Guess guess_cause(const Family& family, const Workload& workload, std::size_t co
     guess.looks_like = family.mutants[guess.mutant - 1].looks_like;
   }
   return guess;
+}
+
+std::vector<std::size_t> accepting_contracts(const Family& family, const Workload& workload,
+                                             std::size_t declared, const std::vector<Actual>& actuals) {
+  std::vector<std::size_t> accepting;
+  for (std::size_t k = 0; k < family.contracts.size(); ++k) {
+    if (k == declared) continue;
+    const auto refs = workload.reference(k);
+    if (refs && judge(*refs, actuals).passed()) accepting.push_back(k);
+  }
+  return accepting;
 }
 
 }  // namespace assay::num

@@ -10,12 +10,13 @@ namespace assay::num {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = [] {
-    std::vector<Family> made;
-    for (auto part : {attention_families, indexer_families, parallel_families, cache_families, weight_families, scaled_families, moe_families, op_families}) {
-      auto more = part();
-      for (Family& f : more) made.push_back(std::move(f));
-    }
+    std::vector<Family> made = attention_families();
     made.push_back(merge_family());
+    made.push_back(cp_family());
+    for (auto part : {indexer_families, index_families, cache_families, weight_families, scaled_families})
+      for (auto more = part(); Family & f : more) made.push_back(std::move(f));
+    for (auto one : {moe_family, rmsnorm_family, rotary_family, activation_family, router_family})
+      made.push_back(one());
     return made;
   }();
   return all;
@@ -28,7 +29,8 @@ Expected<const Family*> find_family(std::string_view name) {
     names.push_back(f.name);
   }
   const std::string near = did_you_mean(name, names);
-  return fail(fmt::format("{}: no such family{}", printable(name), near.empty() ? "" : "; did you mean " + near + "?"));
+  return fail(fmt::format("{}: no such family{}", printable(name),
+                          near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
 Expected<Case> parse_case(std::string_view line) {

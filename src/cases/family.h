@@ -1,5 +1,5 @@
-// What every family of kernels offers to the suites: a grammar, input bytes, a reference per rounding contract, simulated
-// kernels that keep those contracts, and mutants: the same kernels with one fault each.
+// What every family of kernels offers to the suites: a grammar, input bytes, a reference per rounding
+// contract, simulated kernels that keep those contracts, and mutants: the same kernels with one fault each.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 namespace assay::num {
 
 struct Mutant {
-  std::string name;       // "window-short"
-  std::string looks_like; // "window one short": the wording of a guessed cause
+  std::string name;        // "window-short"
+  std::string looks_like;  // "window one short": the wording of a guessed cause
   // The fault shows as NaN, infinity, type, guard bytes or an exact integer, which no tolerance hides.
   bool exact_class = false;
 };
@@ -36,8 +36,8 @@ class Workload {
   virtual std::vector<Input> inputs() const = 0;
   // contract: index into Family::contracts.
   virtual Expected<std::vector<Reference>> reference(std::size_t contract) const = 0;
-  // mutant: 0 is honest, else 1 + index into Family::mutants. fine: the same conventions and fault without the contract's
-  // roundings, in binary32 or better: what the faulty formula means, for guessing causes.
+  // mutant: 0 is honest, else 1 + index into Family::mutants. fine: the same conventions and fault without
+  // the contract's roundings, in binary32 or better: what the faulty formula means, for guessing causes.
   virtual std::vector<Actual> simulate(std::size_t contract, std::size_t mutant, bool fine = false) const = 0;
 };
 

@@ -14,8 +14,23 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// ---- logits --------------------------------------------------------------------------------------------------------
-enum LogitBug { kNone, kReluAfter, kNeighbourScale, kHeadDropped, kWeightTwice, kStartIgnored, kEndLong, kEndShort, kNextNIgnored, kWrongPage, kInterleavedScales, kKScaleDropped, kTailUnmasked };
+// ---- logits
+// --------------------------------------------------------------------------------------------------------
+enum LogitBug {
+  kNone,
+  kReluAfter,
+  kNeighbourScale,
+  kHeadDropped,
+  kWeightTwice,
+  kStartIgnored,
+  kEndLong,
+  kEndShort,
+  kNextNIgnored,
+  kWrongPage,
+  kInterleavedScales,
+  kKScaleDropped,
+  kTailUnmasked
+};
 
 struct LogitsState {
   InputSet set;
@@ -59,7 +74,8 @@ struct LogitsState {
       keys += lens[r];
       tokens += next[r];
     }
-    if (static_cast<double>(keys) * static_cast<double>(tokens) * static_cast<double>(heads) > 0x1p33) return fail("lens: more than 2^33 products");
+    if (static_cast<double>(keys) * static_cast<double>(tokens) * static_cast<double>(heads) > 0x1p33)
+      return fail("lens: more than 2^33 products");
     fill(c);
     return {};
   }
@@ -73,19 +89,22 @@ struct LogitsState {
       if (exact) return (i % dim) == (i / dim) % heads % dim ? 1.0 : 0.0;
       return step * rq.normal(i);
     });
-    w = set.add("w", c.word("weights") == "bf16" ? DType::kBf16 : DType::kF32, {tokens, heads}, [&](std::int64_t i) {
-      if (exact) return std::exp2(static_cast<double>(i % heads % 8));
-      // One head in a while with hardly any weight, as routers of real models have.
-      const double x = rw.normal(i) / std::sqrt(static_cast<double>(heads * dim)) / (step * step);
-      return how == "faint" && i % heads == heads - 1 ? 1e-4 * x : x;
-    });
+    w = set.add("w", c.word("weights") == "bf16" ? DType::kBf16 : DType::kF32, {tokens, heads},
+                [&](std::int64_t i) {
+                  if (exact) return std::exp2(static_cast<double>(i % heads % 8));
+                  // One head in a while with hardly any weight, as routers of real models have.
+                  const double x = rw.normal(i) / std::sqrt(static_cast<double>(heads * dim)) / (step * step);
+                  return how == "faint" && i % heads == heads - 1 ? 1e-4 * x : x;
+                });
     const auto key = [&](std::int64_t i) {
       if (exact) return (i % dim) == (i / dim) % dim ? 1.0 : 0.0;
       return step * rk.normal(i);
     };
     const bool scaled = type != DType::kBf16;
     const double spread = how == "level" ? 0.002 : 1;
-    const auto scale = [&](std::int64_t j) { return std::exp2(spread * static_cast<double>(rs.between(j, -2, 2))); };
+    const auto scale = [&](std::int64_t j) {
+      return std::exp2(spread * static_cast<double>(rs.between(j, -2, 2)));
+    };
     if (!paged) {
       k = set.add("k", type, {keys, dim}, key);
       if (scaled) k_scale = set.add("k_scale", DType::kF32, {keys}, scale);
@@ -95,14 +114,18 @@ struct LogitsState {
   }
 
   // A page holds the values of all its tokens first, then all their scales.
-  std::int64_t page_bytes(bool scaled) const { return size * (dim * dtype_bits(type) / 8 + (scaled ? 4 : 0)); }
+  std::int64_t page_bytes(bool scaled) const {
+    return size * (dim * dtype_bits(type) / 8 + (scaled ? 4 : 0));
+  }
 
-  void fill_pages(const std::function<double(std::int64_t)>& key, const std::function<double(std::int64_t)>& scale, bool scaled, std::uint64_t seed) {
+  void fill_pages(const std::function<double(std::int64_t)>& key,
+                  const std::function<double(std::int64_t)>& scale, bool scaled, std::uint64_t seed) {
     std::int64_t used = 0;
     for (std::int64_t n : lens) used += (n + size - 1) / size;
     std::vector<std::int64_t> order(used);
     std::iota(order.begin(), order.end(), std::int64_t{0});
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[Random(seed, 5).between(i, 0, i - 1)]);
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[Random(seed, 5).between(i, 0, i - 1)]);
     const std::int64_t bytes = page_bytes(scaled), blocks = used + used / 3 + 1;
     std::vector<std::byte> raw(static_cast<std::size_t>(blocks * bytes), std::byte{0xff});
     std::size_t at = 0;
@@ -110,7 +133,8 @@ struct LogitsState {
       pages.emplace_back();
       for (std::int64_t j = 0; j < lens[r]; ++j) {
         if (j % size == 0) pages.back().push_back(order[at] + order[at] / 3), ++at;
-        const std::span<std::byte> page{raw.data() + pages.back().back() * bytes, static_cast<std::size_t>(bytes)};
+        const std::span<std::byte> page{raw.data() + pages.back().back() * bytes,
+                                        static_cast<std::size_t>(bytes)};
         const auto values = *TensorView::make(page, type, {size, dim}, {dim, 1});
         for (std::int64_t d = 0; d < dim; ++d) {
           values.set({j % size, d}, key((offset[r] + j) * dim + d));
@@ -122,7 +146,8 @@ struct LogitsState {
         k_scale.push_back(scales.at({j % size}));
       }
     }
-    cache = set.add("kv", DType::kU8, {blocks, bytes}, [&](std::int64_t i) { return static_cast<double>(raw[i]); });
+    cache = set.add("kv", DType::kU8, {blocks, bytes},
+                    [&](std::int64_t i) { return static_cast<double>(raw[i]); });
   }
 
   Expected<std::vector<Reference>> references(std::size_t contract) const {
@@ -138,9 +163,11 @@ struct LogitsState {
     const Accumulation order = contract == 1 ? kHopperFp8 : kAnyOrder;
     const double u_out = out == DType::kF32 ? kU32 : unit_roundoff(out);
     for (std::int64_t i = 0; i < tokens * keys; ++i) {
-      const double dots = type == DType::kI8 ? 0 : (depth(order, static_cast<double>(dim)) + 4) * kU32 * result->dots[i];
+      const double dots =
+          type == DType::kI8 ? 0 : (depth(order, static_cast<double>(dim)) + 4) * kU32 * result->dots[i];
       const double sum = static_cast<double>(heads + 4) * kU32 * result->weights[i];
-      const double rounding = std::isinf(result->logits[i]) ? 0 : u_out * std::fabs(result->logits[i]) + 0x1p-134;
+      const double rounding =
+          std::isinf(result->logits[i]) ? 0 : u_out * std::fabs(result->logits[i]) + 0x1p-134;
       r.budget.push_back((1 + 0x1p-6) * (dots + sum) + rounding);
       r.term.push_back(dots > sum && dots > rounding ? 0 : sum > rounding ? 1 : 2);
     }
@@ -158,7 +185,8 @@ struct LogitsState {
     Key key;
     const bool scaled = !k_scale.empty();
     if (!paged) {
-      for (std::int64_t d = 0; d < dim; ++d) key.values.push_back(static_cast<float>(k[(offset[r] + j) * dim + d]));
+      for (std::int64_t d = 0; d < dim; ++d)
+        key.values.push_back(static_cast<float>(k[(offset[r] + j) * dim + d]));
       const std::int64_t n = bug == kNeighbourScale ? (offset[r] + j + 1) % keys : offset[r] + j;
       if (scaled) key.scale = static_cast<float>(k_scale[n]);
     } else {
@@ -168,7 +196,8 @@ struct LogitsState {
       const std::int64_t bytes = page_bytes(scaled), base = pages[r][page] * bytes, slot = j % size;
       const std::int64_t width = dim * dtype_bits(type) / 8;
       const bool mixed = bug == kInterleavedScales && scaled;
-      for (std::int64_t d = 0; d < dim; ++d) key.values.push_back(value(base + (mixed ? slot * (width + 4) : slot * width), d));
+      for (std::int64_t d = 0; d < dim; ++d)
+        key.values.push_back(value(base + (mixed ? slot * (width + 4) : slot * width), d));
       const std::int64_t s = bug == kNeighbourScale ? (slot + 1) % std::min(size, lens[r]) : slot;
       if (scaled) key.scale = scale_at(base + (mixed ? slot * (width + 4) + width : size * width + 4 * s));
     }
@@ -177,8 +206,10 @@ struct LogitsState {
   }
 
   float value(std::int64_t base, std::int64_t d) const {
-    if (dtype_bits(type) == 8) return static_cast<float>(decode(type, static_cast<std::uint64_t>(cache[base + d])));
-    const auto low = static_cast<std::uint64_t>(cache[base + 2 * d]), high = static_cast<std::uint64_t>(cache[base + 2 * d + 1]);
+    if (dtype_bits(type) == 8)
+      return static_cast<float>(decode(type, static_cast<std::uint64_t>(cache[base + d])));
+    const auto low = static_cast<std::uint64_t>(cache[base + 2 * d]),
+               high = static_cast<std::uint64_t>(cache[base + 2 * d + 1]);
     return static_cast<float>(decode(type, low | high << 8));
   }
 
@@ -202,7 +233,8 @@ struct LogitsState {
         if (bug == kNextNIgnored || bug == kTailUnmasked) end = lens[r];
         const std::int64_t shift = bug == kStartIgnored ? 0 : offset[r];
         for (std::int64_t j = 0; j < end; ++j)
-          a.value[t * keys + shift + j] = fine ? logit(t, loaded[j], contract, bug) : round_to(out, logit(t, loaded[j], contract, bug));
+          a.value[t * keys + shift + j] =
+              fine ? logit(t, loaded[j], contract, bug) : round_to(out, logit(t, loaded[j], contract, bug));
       }
     }
     return {a};
@@ -213,7 +245,8 @@ struct LogitsState {
     for (std::int64_t h = 0; h < heads; ++h) {
       if (bug == kHeadDropped && h == heads - 1) continue;
       Accumulator acc(contract == 1 && type != DType::kI8 ? kHopperFp8 : kAnyOrder);
-      for (std::int64_t d = 0; d < dim; ++d) acc.add(static_cast<float>(q[(t * heads + h) * dim + d]), key.values[d]);
+      for (std::int64_t d = 0; d < dim; ++d)
+        acc.add(static_cast<float>(q[(t * heads + h) * dim + d]), key.values[d]);
       const float dot = acc.total(), weight = static_cast<float>(w[t * heads + h]);
       sum += weight * (bug == kReluAfter ? dot : std::max(dot, 0.0f));
       if (bug == kWeightTwice && h == 0) sum += weight * std::max(dot, 0.0f);
@@ -223,8 +256,20 @@ struct LogitsState {
   }
 };
 
-// ---- top-k ---------------------------------------------------------------------------------------------------------
-enum TopkBug { kTNone, kAbsolute, kRowStart, kSmallest, kDuplicate, kOneShort, kEndIncluded, kZeroPadding, kCoarse, kNegativeOrder };
+// ---- top-k
+// ---------------------------------------------------------------------------------------------------------
+enum TopkBug {
+  kTNone,
+  kAbsolute,
+  kRowStart,
+  kSmallest,
+  kDuplicate,
+  kOneShort,
+  kEndIncluded,
+  kZeroPadding,
+  kCoarse,
+  kNegativeOrder
+};
 
 struct TopkState {
   InputSet set;
@@ -241,13 +286,15 @@ struct TopkState {
       s->last.push_back(s->width);
     }
     s->rows = static_cast<std::int64_t>(s->first.size());
-    if (static_cast<double>(s->rows) * static_cast<double>(s->width) > 0x1p31) return fail("lens: more than 2^31 scores");
+    if (static_cast<double>(s->rows) * static_cast<double>(s->width) > 0x1p31)
+      return fail("lens: more than 2^31 scores");
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const std::string& fill = c.word("fill");
     s->scores = s->set.add("logits", DType::kF32, {s->rows, s->width}, [&](std::int64_t i) {
       const Random random(seed, 1);
       const std::int64_t row = i / s->width, j = i % s->width;
-      if (j < s->first[row] || j >= s->last[row]) return fill == "rising" ? 1e6 : 100 + random.normal(i);  // must not be chosen
+      if (j < s->first[row] || j >= s->last[row])
+        return fill == "rising" ? 1e6 : 100 + random.normal(i);  // must not be chosen
       if (fill == "ties") return static_cast<double>(random.between(i, -2, 2));
       if (fill == "rising") return static_cast<double>(j - s->first[row]);
       if (fill == "near") return 1.0 + 1e-5 * random.normal(i);
@@ -271,7 +318,8 @@ struct TopkState {
           chosen.push_back(x < 0 ? x : absolute ? x : x + first[row]);
         }
         const std::span<const double> scores_of{scores.data() + row * width, static_cast<std::size_t>(width)};
-        if (auto fault = topk_fault(scores_of, {}, first[row], last[row], k, chosen)) return "row " + std::to_string(row) + ": " + *fault;
+        if (auto fault = topk_fault(scores_of, {}, first[row], last[row], k, chosen))
+          return "row " + std::to_string(row) + ": " + *fault;
       }
       return std::nullopt;
     };
@@ -280,24 +328,29 @@ struct TopkState {
 
   std::vector<Actual> simulate(std::size_t contract, std::size_t mutant, bool) const {
     const auto bug = static_cast<TopkBug>(mutant);
-    Actual a{"indices", DType::kI32, {rows, k}, std::vector<double>(rows * k, bug == kZeroPadding ? 0.0 : -1.0)};
+    Actual a{
+        "indices", DType::kI32, {rows, k}, std::vector<double>(rows * k, bug == kZeroPadding ? 0.0 : -1.0)};
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t from = bug == kRowStart ? 0 : first[row];
-      const std::int64_t to = bug == kRowStart ? last[row] - first[row] : std::min(width, last[row] + (bug == kEndIncluded));
+      const std::int64_t to =
+          bug == kRowStart ? last[row] - first[row] : std::min(width, last[row] + (bug == kEndIncluded));
       std::vector<std::int64_t> order(std::max<std::int64_t>(0, to - from));
       std::iota(order.begin(), order.end(), from);
       const auto key = [&](std::int64_t j) {
         auto x = static_cast<float>(scores[row * width + j]);
         if (bug == kCoarse) x = round_to_f32(DType::kBf16, x);
-        if (bug == kNegativeOrder && x < 0) x = -1e30f - x;  // bits of negative numbers compared without turning them round
+        if (bug == kNegativeOrder && x < 0)
+          x = -1e30f - x;  // bits of negative numbers compared without turning them round
         return bug == kSmallest ? -x : x;
       };
-      std::stable_sort(order.begin(), order.end(), [&](std::int64_t x, std::int64_t y) { return key(x) > key(y); });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::int64_t x, std::int64_t y) { return key(x) > key(y); });
       std::int64_t n = std::min<std::int64_t>(k, static_cast<std::int64_t>(order.size()));
       if (bug == kDuplicate && n > 1) order[n - 1] = order[0];
       if (bug == kOneShort) n = std::max<std::int64_t>(0, n - 1);
       const bool absolute = (contract == 1) != (bug == kAbsolute);
-      for (std::int64_t i = 0; i < n; ++i) a.value[row * k + i] = static_cast<double>(order[i] - (absolute ? 0 : from));
+      for (std::int64_t i = 0; i < n; ++i)
+        a.value[row * k + i] = static_cast<double>(order[i] - (absolute ? 0 : from));
     }
     return {a};
   }
@@ -309,7 +362,13 @@ Family logits_family() {
   f.component = "indexer";
   f.schema = {f.name,
               {{"type", KeyKind::kWord, "e4m3", 0, 0, {"bf16", "e4m3", "int8"}, "type of q and k"},
-               {"cache", KeyKind::kWord, "flat", 0, 0, {"flat", "paged"}, "keys in a row, or pages of values then scales"},
+               {"cache",
+                KeyKind::kWord,
+                "flat",
+                0,
+                0,
+                {"flat", "paged"},
+                "keys in a row, or pages of values then scales"},
                {"ctx", KeyKind::kWord, "1d", 0, 0, {"1d", "2d"}, "one length a request, or one a token"},
                {"weights", KeyKind::kWord, "f32", 0, 0, {"f32", "bf16"}, ""},
                {"out", KeyKind::kWord, "f32", 0, 0, {"f32", "bf16"}, ""},
@@ -318,7 +377,13 @@ Family logits_family() {
                {"block", KeyKind::kInt, "64", 1, 4096, {}, "slots of a page"},
                {"lens", KeyKind::kList, "65,1", 0, 1 << 24, {}, "keys of each request"},
                {"next", KeyKind::kList, "1", 0, 4096, {}, "queries of each request"},
-               {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "faint", "level", "onehot"}, "level: equal scales; faint: a head of little weight"},
+               {"fill",
+                KeyKind::kWord,
+                "randn",
+                0,
+                0,
+                {"randn", "faint", "level", "onehot"},
+                "level: equal scales; faint: a head of little weight"},
                {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"any-order", "fp8-sums"};
   f.mutants = {{"relu-after", "ReLU after the sum over heads"},
@@ -333,17 +398,24 @@ Family logits_family() {
                {"interleaved-scales", "planar scales read as interleaved", true},
                {"k-scale-dropped", "key scale dropped"},
                {"tail-unmasked", "positions past the length not masked", true}};
-  f.smoke = {"indexer.logits seed=1", "indexer.logits lens=65,40,3 next=3,1,5 seed=2", "indexer.logits cache=paged lens=200,65,1 next=2,3,1 seed=3",
-             "indexer.logits cache=paged block=16 type=bf16 ctx=2d lens=100,40 next=4,2 seed=4", "indexer.logits type=int8 cache=paged lens=70,33 next=2 seed=5",
-             "indexer.logits fill=onehot type=bf16 lens=70,33 next=2 seed=6", "indexer.logits heads=4 dim=128 out=bf16 weights=bf16 lens=77 next=1 seed=7"};
-  f.plain = {"indexer.logits heads=64 fill=faint lens=300 next=1 seed=8", "indexer.logits heads=64 fill=level lens=300 next=1 seed=9", "indexer.logits heads=64 cache=paged fill=level lens=300 next=1 seed=10",
+  f.smoke = {"indexer.logits seed=1",
+             "indexer.logits lens=65,40,3 next=3,1,5 seed=2",
+             "indexer.logits cache=paged lens=200,65,1 next=2,3,1 seed=3",
+             "indexer.logits cache=paged block=16 type=bf16 ctx=2d lens=100,40 next=4,2 seed=4",
+             "indexer.logits type=int8 cache=paged lens=70,33 next=2 seed=5",
+             "indexer.logits fill=onehot type=bf16 lens=70,33 next=2 seed=6",
+             "indexer.logits heads=4 dim=128 out=bf16 weights=bf16 lens=77 next=1 seed=7"};
+  f.plain = {"indexer.logits heads=64 fill=faint lens=300 next=1 seed=8",
+             "indexer.logits heads=64 fill=level lens=300 next=1 seed=9",
+             "indexer.logits heads=64 cache=paged fill=level lens=300 next=1 seed=10",
              "indexer.logits lens=1 next=1 heads=64 fill=level seed=19",
              "indexer.logits lens=1 next=1 heads=64 fill=level seed=29"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     for (const char* key : {"type", "cache", "ctx", "weights", "out"}) {
       for (const KeySpec& k : s.keys)
-        if (k.name == key) set_key(c, key, k.words[d.between(0, static_cast<std::int64_t>(k.words.size()) - 1)]);
+        if (k.name == key)
+          set_key(c, key, k.words[d.between(0, static_cast<std::int64_t>(k.words.size()) - 1)]);
     }
     set_key(c, "heads", d.pick({"1", "4", "32", "64"}));
     set_key(c, "dim", d.pick({"32", "64", "128"}));
@@ -353,7 +425,8 @@ Family logits_family() {
       set_key(c, "lens", std::to_string(d.between(32768, 40000)));
       set_key(c, "next", "1");
     } else {
-      set_key(c, "lens", std::to_string(d.between(1, 130)) + "," + std::to_string(d.pick({0, 1, 63, 64, 65})));
+      set_key(c, "lens",
+              std::to_string(d.between(1, 130)) + "," + std::to_string(d.pick({0, 1, 63, 64, 65})));
       set_key(c, "next", std::to_string(d.between(1, 3)) + "," + std::to_string(d.between(0, 2)));
     }
     set_key(c, "fill", d.pick({"randn", "randn", "faint", "level"}));
@@ -374,12 +447,17 @@ Family topk_family() {
                {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "ties", "rising", "near"}, ""},
                {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"relative", "absolute"};
-  f.mutants = {{"absolute-for-relative", "absolute and relative indices exchanged", true}, {"row-start", "row start ignored", true},
-               {"smallest", "smallest instead of largest", true}, {"duplicate", "one index twice", true},
-               {"one-short", "one index too few", true}, {"end-included", "first key past the end is a candidate", true},
-               {"zero-padding", "missing places filled with 0 instead of -1", true}, {"coarse", "scores compared in bf16", true},
+  f.mutants = {{"absolute-for-relative", "absolute and relative indices exchanged", true},
+               {"row-start", "row start ignored", true},
+               {"smallest", "smallest instead of largest", true},
+               {"duplicate", "one index twice", true},
+               {"one-short", "one index too few", true},
+               {"end-included", "first key past the end is a candidate", true},
+               {"zero-padding", "missing places filled with 0 instead of -1", true},
+               {"coarse", "scores compared in bf16", true},
                {"negative-order", "order of negative scores reversed", true}};
-  f.smoke = {"indexer.topk lens=5,4 topk=2 fill=rising seed=1", "indexer.topk lens=100,50,3,0 topk=8 seed=2", "indexer.topk lens=100,50 topk=8 fill=ties seed=3",
+  f.smoke = {"indexer.topk lens=5,4 topk=2 fill=rising seed=1", "indexer.topk lens=100,50,3,0 topk=8 seed=2",
+             "indexer.topk lens=100,50 topk=8 fill=ties seed=3",
              "indexer.topk lens=300,500 topk=16 fill=near seed=4", "indexer.topk lens=30,20 topk=25 seed=5"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);

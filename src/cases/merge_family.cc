@@ -11,7 +11,19 @@ namespace assay::num {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
-enum Bug { kNone, kBase, kBothEmptyNan, kFiniteSentinel, kPlusInfinity, kLastDropped, kLseMax, kLseStride, kStale, kZeroTimesNan, kLseBase };
+enum Bug {
+  kNone,
+  kBase,
+  kBothEmptyNan,
+  kFiniteSentinel,
+  kPlusInfinity,
+  kLastDropped,
+  kLseMax,
+  kLseStride,
+  kStale,
+  kZeroTimesNan,
+  kLseBase
+};
 
 struct MergeState {
   InputSet set;
@@ -30,13 +42,16 @@ struct MergeState {
     for (std::int64_t i = 0; i < s->count; ++i) {
       const Random random(seed, 10 + static_cast<std::uint64_t>(i));
       AttentionState state;
-      state.lse = s->set.add("lse" + std::to_string(i), DType::kF32, {s->rows}, [&](std::int64_t r) { return lse(fill, random, r, i); });
+      state.lse = s->set.add("lse" + std::to_string(i), DType::kF32, {s->rows},
+                             [&](std::int64_t r) { return lse(fill, random, r, i); });
       // What an empty row holds is nobody's business: NaN in some rows.
       const auto& lse_values = state.lse;
-      const auto values = s->set.add("out" + std::to_string(i), s->type, {s->rows, s->dim}, [&](std::int64_t e) {
-        if (std::isinf(lse_values[e / s->dim])) return (e / s->dim) % 2 ? 7.0 : std::nan("");
-        return fill == "level" ? Random(0, 3).normal(e) + 0.002 * random.normal(e + s->rows) : random.normal(e + s->rows);
-      });
+      const auto values =
+          s->set.add("out" + std::to_string(i), s->type, {s->rows, s->dim}, [&](std::int64_t e) {
+            if (std::isinf(lse_values[e / s->dim])) return (e / s->dim) % 2 ? 7.0 : std::nan("");
+            return fill == "level" ? Random(0, 3).normal(e) + 0.002 * random.normal(e + s->rows)
+                                   : random.normal(e + s->rows);
+          });
       state.out = values;
       s->states.push_back(std::move(state));
     }
@@ -64,7 +79,9 @@ struct MergeState {
     return c;
   }
 
-  Expected<std::vector<Reference>> references(std::size_t k) const { return merge_reference(states, rows, dim, contract(k, type)); }
+  Expected<std::vector<Reference>> references(std::size_t k) const {
+    return merge_reference(states, rows, dim, contract(k, type));
+  }
 
   std::vector<Actual> simulate(std::size_t k, std::size_t mutant, bool fine) const {
     MergeContract c = contract(k, type);
@@ -144,7 +161,13 @@ Family merge_family() {
                {"states", KeyKind::kInt, "2", 1, 64, {}, "results that are merged"},
                {"rows", KeyKind::kInt, "32", 0, 1 << 20, {}, "tokens x heads"},
                {"dim", KeyKind::kInt, "64", 1, 4096, {}, "value dim"},
-               {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "level", "wide", "low", "empty"}, "LSEs: near each other, equal, far apart, very negative, with empty rows"},
+               {"fill",
+                KeyKind::kWord,
+                "randn",
+                0,
+                0,
+                {"randn", "level", "wide", "low", "empty"},
+                "LSEs: near each other, equal, far apart, very negative, with empty rows"},
                {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"one-call", "base-2", "pairwise"};
   f.mutants = {{"merge-base", "merged in the other base"},
@@ -157,9 +180,11 @@ Family merge_family() {
                {"stale-output", "first state's bytes returned where no state saw a key", true},
                {"zero-times-nan", "an empty row's bytes multiplied by zero", true},
                {"lse-base", "LSE in the other base"}};
-  f.smoke = {"merge.states seed=1", "merge.states states=3 fill=empty seed=2", "merge.states states=2 rows=16 fill=empty dtype=f32 seed=3",
+  f.smoke = {"merge.states seed=1", "merge.states states=3 fill=empty seed=2",
+             "merge.states states=2 rows=16 fill=empty dtype=f32 seed=3",
              "merge.states fill=low dtype=f32 seed=4", "merge.states states=5 fill=wide dtype=f32 seed=5"};
-  f.plain = {"merge.states fill=level seed=6", "merge.states fill=randn dim=1 rows=2 seed=7", "merge.states states=32 dim=2 rows=2 fill=level seed=8"};
+  f.plain = {"merge.states fill=level seed=6", "merge.states fill=randn dim=1 rows=2 seed=7",
+             "merge.states states=32 dim=2 rows=2 fill=level seed=8"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));

@@ -10,7 +10,8 @@ struct ReportCase {
   std::string reference;  // project#number
   std::string what;       // the fault in a few words
   std::string line;       // a case on which a kernel with the fault is found out
-  std::string mutant;     // of the line's family; empty: the family's honest kernels show what is right, no mutant commits it
+  std::string mutant;     // of the line's family; empty: the family's honest kernels show what is right, no
+                          // mutant commits it
 };
 
 const std::vector<ReportCase>& report_cases();

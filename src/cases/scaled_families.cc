@@ -1,4 +1,5 @@
-// quant.w8a8: INT8 with per-token or static activation scales and zero points. quant.fp8block: FP8 with block scales.
+// quant.w8a8: INT8 with per-token or static activation scales and zero points. quant.fp8block: FP8 with block
+// scales.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -10,8 +11,23 @@
 namespace assay::num {
 namespace {
 
-// ---- INT8 ----------------------------------------------------------------------------------------------------------
-enum Bug8 { kNone, kAzpDropped, kAzpUnscaled, kAzpSign, kColumnScale, kRowScale, kBiasDropped, kBiasScaled, kTail, kUnsigned, kScaleHigh, kAzpFirst, kBiasTwice };
+// ---- INT8
+// ----------------------------------------------------------------------------------------------------------
+enum Bug8 {
+  kNone,
+  kAzpDropped,
+  kAzpUnscaled,
+  kAzpSign,
+  kColumnScale,
+  kRowScale,
+  kBiasDropped,
+  kBiasScaled,
+  kTail,
+  kUnsigned,
+  kScaleHigh,
+  kAzpFirst,
+  kBiasTwice
+};
 
 struct W8a8State {
   InputSet set;
@@ -25,27 +41,37 @@ struct W8a8State {
     s->k = c.integer("k");
     s->n = c.integer("n");
     s->out = *parse_dtype(c.word("out"));
-    if (static_cast<double>(s->m) * static_cast<double>(s->k) * static_cast<double>(s->n) > 0x1p33) return fail("m, k, n: more than 2^33 products");
+    if (static_cast<double>(s->m) * static_cast<double>(s->k) * static_cast<double>(s->n) > 0x1p33)
+      return fail("m, k, n: more than 2^33 products");
     if (s->k > 131072) return fail("k: the int32 sum could overflow");
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const bool is_static = c.word("activation") == "static", level = c.word("fill") == "level";
     const Random ra(seed, 1), rw(seed, 2), rs(seed, 3);
     const auto in_range = [](double x) { return std::clamp(x, -127.0, 127.0); };
-    s->a = s->set.add("a", DType::kI8, {s->m, s->k}, [&](std::int64_t i) { return in_range(40 * ra.normal(i)); });
-    s->w = s->set.add("w", DType::kI8, {s->k, s->n}, [&](std::int64_t i) { return in_range(40 * rw.normal(i)); });
+    s->a = s->set.add("a", DType::kI8, {s->m, s->k},
+                      [&](std::int64_t i) { return in_range(40 * ra.normal(i)); });
+    s->w = s->set.add("w", DType::kI8, {s->k, s->n},
+                      [&](std::int64_t i) { return in_range(40 * rw.normal(i)); });
     const double unit = 1 / (40 * std::sqrt(static_cast<double>(s->k))), spread = level ? 0.002 : 1;
-    s->sa = s->set.add("a_scale", DType::kF32, {is_static ? 1 : s->m}, [&](std::int64_t i) { return std::exp2(spread * rs.normal(i)) / 40; });
-    s->sw = s->set.add("w_scale", DType::kF32, {s->n}, [&](std::int64_t i) { return unit * 40 * std::exp2(spread * rs.normal(i + (1 << 20))); });
+    s->sa = s->set.add("a_scale", DType::kF32, {is_static ? 1 : s->m},
+                       [&](std::int64_t i) { return std::exp2(spread * rs.normal(i)) / 40; });
+    s->sw = s->set.add("w_scale", DType::kF32, {s->n}, [&](std::int64_t i) {
+      return unit * 40 * std::exp2(spread * rs.normal(i + (1 << 20)));
+    });
     if (c.word("zeros") == "asym")
-      s->azp = s->set.add("azp", DType::kI32, {is_static ? 1 : s->m}, [&](std::int64_t i) { return static_cast<double>(rs.between(i + (2 << 20), level ? 1 : -60, level ? 1 : 60)); });
-    if (c.word("bias") == "on") s->bias = s->set.add("bias", s->out, {s->n}, [&](std::int64_t j) { return level ? 0.004 : static_cast<double>(j % 7) - 3; });
+      s->azp = s->set.add("azp", DType::kI32, {is_static ? 1 : s->m}, [&](std::int64_t i) {
+        return static_cast<double>(rs.between(i + (2 << 20), level ? 1 : -60, level ? 1 : 60));
+      });
+    if (c.word("bias") == "on")
+      s->bias = s->set.add("bias", s->out, {s->n},
+                           [&](std::int64_t j) { return level ? 0.004 : static_cast<double>(j % 7) - 3; });
     return s;
   }
 
   double at(const std::vector<double>& x, std::int64_t i) const { return x.size() == 1 ? x[0] : x[i]; }
 
-  // Integer sums are exact; what is left are the scale products, the bias and the output's rounding: 4u32 of their sizes. A
-  // kernel that subtracts the zero point's part in binary32 rounds both parts first.
+  // Integer sums are exact; what is left are the scale products, the bias and the output's rounding: 4u32 of
+  // their sizes. A kernel that subtracts the zero point's part in binary32 rounds both parts first.
   Expected<std::vector<Reference>> references(std::size_t contract) const {
     Reference r;
     r.name = "out";
@@ -59,11 +85,13 @@ struct W8a8State {
           acc += a[i * k + x] * w[x * n + j];
           sum_w += w[x * n + j];
         }
-        const double zero = azp.empty() ? 0 : at(azp, i) * sum_w, s = at(sa, i) * sw[j], b = bias.empty() ? 0 : bias[j];
+        const double zero = azp.empty() ? 0 : at(azp, i) * sum_w, s = at(sa, i) * sw[j],
+                     b = bias.empty() ? 0 : bias[j];
         const double o = s * (acc - zero) + b;
         const double size = contract == 1 ? std::fabs(acc) + std::fabs(zero) : std::fabs(acc - zero);
         r.value.push_back(o);
-        r.budget.push_back(4 * kU32 * (s * size + std::fabs(b) + std::fabs(o)) + unit_roundoff(out) * std::fabs(o) + 0x1p-134);
+        r.budget.push_back(4 * kU32 * (s * size + std::fabs(b) + std::fabs(o)) +
+                           unit_roundoff(out) * std::fabs(o) + 0x1p-134);
       }
     return std::vector<Reference>{std::move(r)};
   }
@@ -87,14 +115,22 @@ struct W8a8State {
       acc += static_cast<std::int32_t>(a[i * k + x]) * wx;
       sum_w += static_cast<std::int32_t>(w[x * n + j]);
     }
-    const float s_a = static_cast<float>(at(sa, bug == kRowScale ? (i + 1) % m : i)) * (bug == kScaleHigh ? 1.01f : 1.0f);
+    const float s_a =
+        static_cast<float>(at(sa, bug == kRowScale ? (i + 1) % m : i)) * (bug == kScaleHigh ? 1.01f : 1.0f);
     const auto s_w = static_cast<float>(sw[bug == kColumnScale ? (j + 1) % n : j]);
-    std::int32_t zero = azp.empty() || bug == kAzpDropped ? 0 : static_cast<std::int32_t>(at(azp, bug == kAzpFirst ? 0 : i));
+    std::int32_t zero =
+        azp.empty() || bug == kAzpDropped ? 0 : static_cast<std::int32_t>(at(azp, bug == kAzpFirst ? 0 : i));
     if (bug == kAzpSign) zero = -zero;
-    const float b = bias.empty() || bug == kBiasDropped ? 0.0f : static_cast<float>(bias[j]) * (bug == kBiasTwice ? 2.0f : 1.0f);
-    if (bug == kAzpUnscaled) return s_a * s_w * static_cast<float>(acc) - static_cast<float>(zero) * static_cast<float>(sum_w) * s_w + b;
+    const float b = bias.empty() || bug == kBiasDropped
+                        ? 0.0f
+                        : static_cast<float>(bias[j]) * (bug == kBiasTwice ? 2.0f : 1.0f);
+    if (bug == kAzpUnscaled)
+      return s_a * s_w * static_cast<float>(acc) -
+             static_cast<float>(zero) * static_cast<float>(sum_w) * s_w + b;
     if (bug == kBiasScaled) return s_a * s_w * (static_cast<float>(acc - zero * sum_w) + b);
-    if (contract == 1) return s_a * s_w * static_cast<float>(acc) - s_a * s_w * (static_cast<float>(zero) * static_cast<float>(sum_w)) + b;
+    if (contract == 1)
+      return s_a * s_w * static_cast<float>(acc) -
+             s_a * s_w * (static_cast<float>(zero) * static_cast<float>(sum_w)) + b;
     return s_a * (s_w * static_cast<float>(acc - zero * sum_w)) + b;
   }
 };
@@ -105,7 +141,13 @@ Family w8a8_family() {
   f.component = "quantisation";
   f.schema = {f.name,
               {{"out", KeyKind::kWord, "bf16", 0, 0, {"bf16", "f16", "f32"}, ""},
-               {"activation", KeyKind::kWord, "token", 0, 0, {"token", "static"}, "one scale a token, or one for all"},
+               {"activation",
+                KeyKind::kWord,
+                "token",
+                0,
+                0,
+                {"token", "static"},
+                "one scale a token, or one for all"},
                {"zeros", KeyKind::kWord, "asym", 0, 0, {"asym", "sym"}, ""},
                {"bias", KeyKind::kWord, "on", 0, 0, {"on", "off"}, ""},
                {"m", KeyKind::kInt, "5", 0, 1 << 16, {}, ""},
@@ -114,16 +156,24 @@ Family w8a8_family() {
                {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "level"}, "level: scales near each other"},
                {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"int32-subtraction", "f32-subtraction"};
-  f.mutants = {{"azp-dropped", "activation zero point dropped"}, {"azp-unscaled", "zero point's part not scaled by the activation scale"}, {"azp-sign", "zero point added instead of subtracted"},
-               {"column-scale", "scale of the neighbouring column"}, {"row-scale", "scale of the neighbouring token"}, {"bias-dropped", "bias dropped"},
-               {"bias-scaled", "bias added before the scales"}, {"k-tail", "K tail dropped"}, {"unsigned", "weights read as unsigned"},
-               {"scale-high", "scale 1 % high"}, {"azp-first", "zero point of the first token for all"}, {"bias-twice", "bias added by two shards"}};
+  f.mutants = {{"azp-dropped", "activation zero point dropped"},
+               {"azp-unscaled", "zero point's part not scaled by the activation scale"},
+               {"azp-sign", "zero point added instead of subtracted"},
+               {"column-scale", "scale of the neighbouring column"},
+               {"row-scale", "scale of the neighbouring token"},
+               {"bias-dropped", "bias dropped"},
+               {"bias-scaled", "bias added before the scales"},
+               {"k-tail", "K tail dropped"},
+               {"unsigned", "weights read as unsigned"},
+               {"scale-high", "scale 1 % high"},
+               {"azp-first", "zero point of the first token for all"},
+               {"bias-twice", "bias added by two shards"}};
   const std::string n = "quant.w8a8";
-  f.smoke = {n + " seed=1", n + " activation=static seed=2", n + " out=f32 k=200 seed=3", n + " zeros=sym m=1 seed=4"};
-  f.plain = {n + " m=2 k=4100 n=16 fill=level seed=5", n + " m=1 k=16390 n=1 fill=level seed=6", n + " m=1 k=4096 n=1 fill=level seed=9",
-             n + " m=2 k=96 n=1 bias=off seed=24",
-             n + " m=2 k=64 n=1 fill=level seed=8",
-             n + " m=2 k=64 n=1 fill=level seed=104",
+  f.smoke = {n + " seed=1", n + " activation=static seed=2", n + " out=f32 k=200 seed=3",
+             n + " zeros=sym m=1 seed=4"};
+  f.plain = {n + " m=2 k=4100 n=16 fill=level seed=5", n + " m=1 k=16390 n=1 fill=level seed=6",
+             n + " m=1 k=4096 n=1 fill=level seed=9",  n + " m=2 k=96 n=1 bias=off seed=24",
+             n + " m=2 k=64 n=1 fill=level seed=8",    n + " m=2 k=64 n=1 fill=level seed=104",
              n + " m=2 k=64 n=1 fill=level seed=0"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
@@ -142,8 +192,21 @@ Family w8a8_family() {
   return f;
 }
 
-// ---- FP8 with block scales -----------------------------------------------------------------------------------------
-enum BugF { kFNone, kNextK, kNextN, kTransposed, kTailScale, kFTail, kTensorScale, kFloorBlocks, kRowMix, kFScaleHigh, kActDropped };
+// ---- FP8 with block scales
+// -----------------------------------------------------------------------------------------
+enum BugF {
+  kFNone,
+  kNextK,
+  kNextN,
+  kTransposed,
+  kTailScale,
+  kFTail,
+  kTensorScale,
+  kFloorBlocks,
+  kRowMix,
+  kFScaleHigh,
+  kActDropped
+};
 
 struct Fp8State {
   InputSet set;
@@ -158,21 +221,26 @@ struct Fp8State {
     s->block = c.integer("block");
     s->kb = (s->k + s->block - 1) / s->block;
     s->nb = (s->n + s->block - 1) / s->block;
-    if (static_cast<double>(s->m) * static_cast<double>(s->k) * static_cast<double>(s->n) > 0x1p33) return fail("m, k, n: more than 2^33 products");
+    if (static_cast<double>(s->m) * static_cast<double>(s->k) * static_cast<double>(s->n) > 0x1p33)
+      return fail("m, k, n: more than 2^33 products");
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const bool ue8m0 = c.word("scales") == "ue8m0", level = c.word("fill") == "level";
     const Random ra(seed, 1), rw(seed, 2), rs(seed, 3);
     s->a = s->set.add("a", DType::kE4m3fn, {s->m, s->k}, [&](std::int64_t i) { return ra.normal(i); });
     s->w = s->set.add("w", DType::kE4m3fn, {s->n, s->k}, [&](std::int64_t i) { return rw.normal(i); });
-    const auto scale = [&](std::int64_t i) { return ue8m0 ? std::exp2(static_cast<double>(rs.between(i, -2, 2))) : std::exp2((level ? 0.002 : 1) * rs.normal(i)); };
+    const auto scale = [&](std::int64_t i) {
+      return ue8m0 ? std::exp2(static_cast<double>(rs.between(i, -2, 2)))
+                   : std::exp2((level ? 0.002 : 1) * rs.normal(i));
+    };
     s->sa = s->set.add("a_scale", DType::kF32, {s->m, s->kb}, scale);
     const double unit = 1 / std::sqrt(static_cast<double>(s->k));
-    s->sw = s->set.add("w_scale", DType::kF32, {s->nb, s->kb}, [&](std::int64_t i) { return (ue8m0 ? 1 : unit) * scale(i + (1 << 20)); });
+    s->sw = s->set.add("w_scale", DType::kF32, {s->nb, s->kb},
+                       [&](std::int64_t i) { return (ue8m0 ? 1 : unit) * scale(i + (1 << 20)); });
     return s;
   }
 
-  // β = Σ_b s_a s_w·acc[block b] + (K/block + 4)u32·Σ s_a s_w|ab| + u_o|o|: each block is summed on the matrix unit and promoted to
-  // binary32 once; without promotion the unit's error would run over all of K.
+  // β = Σ_b s_a s_w·acc[block b] + (K/block + 4)u32·Σ s_a s_w|ab| + u_o|o|: each block is summed on the
+  // matrix unit and promoted to binary32 once; without promotion the unit's error would run over all of K.
   Expected<std::vector<Reference>> references(std::size_t contract) const {
     Reference r;
     r.name = "out";
@@ -198,7 +266,8 @@ struct Fp8State {
           error += s * accumulation_error(order, terms);
         }
         r.value.push_back(o);
-        r.budget.push_back((1 + 0x1p-6) * (error + static_cast<double>(kb + 4) * kU32 * size) + unit_roundoff(DType::kBf16) * std::fabs(o) + 0x1p-134);
+        r.budget.push_back((1 + 0x1p-6) * (error + static_cast<double>(kb + 4) * kU32 * size) +
+                           unit_roundoff(DType::kBf16) * std::fabs(o) + 0x1p-134);
       }
     return std::vector<Reference>{std::move(r)};
   }
@@ -209,7 +278,8 @@ struct Fp8State {
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
         float sum = 0;
-        for (std::int64_t b = 0; b < (bug == kFTail ? k / block : kb); ++b) sum += block_sum(fine ? 0 : contract, i, j, b, bug);
+        for (std::int64_t b = 0; b < (bug == kFTail ? k / block : kb); ++b)
+          sum += block_sum(fine ? 0 : contract, i, j, b, bug);
         o.value[i * n + j] = fine ? sum : round_to_f32(DType::kBf16, sum);
       }
     return {o};
@@ -217,7 +287,8 @@ struct Fp8State {
 
   float block_sum(std::size_t contract, std::int64_t i, std::int64_t j, std::int64_t b, BugF bug) const {
     Accumulator acc(contract == 1 ? kHopperFp8 : kAnyOrder);
-    for (std::int64_t x = b * block; x < std::min(k, (b + 1) * block); ++x) acc.add(static_cast<float>(a[i * k + x]), static_cast<float>(w[j * k + x]));
+    for (std::int64_t x = b * block; x < std::min(k, (b + 1) * block); ++x)
+      acc.add(static_cast<float>(a[i * k + x]), static_cast<float>(w[j * k + x]));
     std::int64_t wn = j / block, wk = b, ai = i, ak = b;
     if (bug == kNextK) wk = (b + 1) % kb;
     if (bug == kNextN) wn = (wn + 1) % nb;
@@ -236,17 +307,28 @@ Family fp8_family() {
   f.name = "quant.fp8block";
   f.component = "quantisation";
   f.schema = {f.name,
-              {{"scales", KeyKind::kWord, "f32", 0, 0, {"f32", "ue8m0"}, ""}, {"m", KeyKind::kInt, "5", 0, 1 << 16, {}, ""}, {"k", KeyKind::kInt, "300", 1, 1 << 20, {}, ""},
-               {"n", KeyKind::kInt, "72", 1, 1 << 20, {}, ""}, {"block", KeyKind::kInt, "128", 1, 4096, {}, ""}, {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "level"}, ""},
+              {{"scales", KeyKind::kWord, "f32", 0, 0, {"f32", "ue8m0"}, ""},
+               {"m", KeyKind::kInt, "5", 0, 1 << 16, {}, ""},
+               {"k", KeyKind::kInt, "300", 1, 1 << 20, {}, ""},
+               {"n", KeyKind::kInt, "72", 1, 1 << 20, {}, ""},
+               {"block", KeyKind::kInt, "128", 1, 4096, {}, ""},
+               {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "level"}, ""},
                {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"any-order", "fp8-sums-promoted"};
-  f.mutants = {{"next-k-block", "scale of the next block along K"}, {"next-n-block", "scale of the next block along N"}, {"scales-transposed", "activation scales read column-major"},
-               {"tail-scale", "last partial block with the first block's scale"}, {"k-tail", "K tail dropped"}, {"tensor-scale", "one block's scale for all"},
-               {"floor-blocks", "number of N blocks rounded down"}, {"row-mix", "first token's scales for all"}, {"scale-high", "scale 1 % high"}, {"activation-scale-dropped", "activation scale dropped"}};
+  f.mutants = {{"next-k-block", "scale of the next block along K"},
+               {"next-n-block", "scale of the next block along N"},
+               {"scales-transposed", "activation scales read column-major"},
+               {"tail-scale", "last partial block with the first block's scale"},
+               {"k-tail", "K tail dropped"},
+               {"tensor-scale", "one block's scale for all"},
+               {"floor-blocks", "number of N blocks rounded down"},
+               {"row-mix", "first token's scales for all"},
+               {"scale-high", "scale 1 % high"},
+               {"activation-scale-dropped", "activation scale dropped"}};
   const std::string n = "quant.fp8block";
   f.smoke = {n + " block=32 seed=1", n + " seed=2", n + " scales=ue8m0 block=16 m=3 seed=3"};
-  f.plain = {n + " m=4 k=2000 n=16 fill=level block=8 seed=4", n + " m=1 k=16388 n=4 fill=level block=128 seed=5",
-             n + " m=1 k=130 n=1 fill=level seed=10",
+  f.plain = {n + " m=4 k=2000 n=16 fill=level block=8 seed=4",
+             n + " m=1 k=16388 n=4 fill=level block=128 seed=5", n + " m=1 k=130 n=1 fill=level seed=10",
              n + " m=1 k=130 n=20 block=16 fill=level seed=0"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);

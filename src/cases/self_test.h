@@ -1,5 +1,6 @@
-// The proof that the gates bite and do not bite wrongly: every mutant against its family's smoke cases, honest kernels against
-// random cases, the gates' worth by leaving one out, and how often a guessed cause is right.
+// The proof that the gates bite and do not bite wrongly: every mutant against its family's smoke cases,
+// honest kernels against random cases, the gates' worth by leaving one out, and how often a guessed cause is
+// right.
 #pragma once
 
 #include <array>
@@ -26,11 +27,11 @@ struct SelfTestOptions {
 struct MutantRow {
   std::string family, mutant, contract;
   bool exact_class = false;
-  bool changed = false;                  // the fault changes an output of some smoke case
+  bool changed = false;                   // the fault changes an output of some smoke case
   std::array<std::int64_t, kGates> by{};  // smoke cases on which each gate objects
   std::int64_t killed_cases = 0;
-  std::string first;                     // the first case line that kills it
-  std::string plain;                     // a plain input on which it passes allclose(1e-2, 1e-2) though it changed
+  std::string first;  // the first case line that kills it
+  std::string plain;  // a plain input on which it passes allclose(1e-2, 1e-2) though it changed
   bool killed() const { return killed_cases > 0; }
 };
 
@@ -41,16 +42,16 @@ struct FalseAlarm {
 struct SelfTestResult {
   std::vector<MutantRow> rows;  // one per mutant, with the contract that brings the fault out
   std::int64_t mutants = 0, killed = 0;
-  std::vector<std::string> survivors;  // family/mutant
+  std::vector<std::string> survivors;        // family/mutant
   std::int64_t pairs = 0, pairs_killed = 0;  // mutant × every contract on which it changes something
   std::vector<std::string> pair_survivors;   // family/mutant/contract
   std::int64_t honest_cases = 0;             // case × contract
   std::int64_t long_cases = 0, offset_cases = 0;
   std::vector<FalseAlarm> alarms;
-  std::array<double, kGates> nearest{};                           // largest ratio of an honest kernel, per gate
-  std::array<std::vector<std::string>, kGates> without;           // survivors when that gate is off
+  std::array<double, kGates> nearest{};                  // largest ratio of an honest kernel, per gate
+  std::array<std::vector<std::string>, kGates> without;  // survivors when that gate is off
   std::int64_t guesses_right = 0, guesses_wrong = 0, guesses_unknown = 0;
-  std::vector<std::string> easy;  // mutants that no plain input hides
+  std::vector<std::string> easy;    // mutants that no plain input hides
   std::vector<std::string> errors;  // lines that could not be built
   double seconds = 0;
 };

@@ -17,15 +17,17 @@ namespace {
 bool same(const std::vector<Actual>& a, const std::vector<Actual>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t t = 0; t < a.size(); ++t) {
-    if (a[t].type != b[t].type || a[t].shape != b[t].shape || a[t].value.size() != b[t].value.size()) return false;
+    if (a[t].type != b[t].type || a[t].shape != b[t].shape || a[t].value.size() != b[t].value.size())
+      return false;
     for (std::size_t i = 0; i < a[t].value.size(); ++i)
-      if (!(a[t].value[i] == b[t].value[i] || (std::isnan(a[t].value[i]) && std::isnan(b[t].value[i])))) return false;
+      if (!(a[t].value[i] == b[t].value[i] || (std::isnan(a[t].value[i]) && std::isnan(b[t].value[i]))))
+        return false;
   }
   return true;
 }
 
-// The size of an output, so that a tolerance of 1e-2 means what its users think it means: the comparison is made as if the
-// output had unit variance.
+// The size of an output, so that a tolerance of 1e-2 means what its users think it means: the comparison is
+// made as if the output had unit variance.
 double deviation(const std::vector<double>& x) {
   double sum = 0, squares = 0, n = 0;
   for (double v : x) {
@@ -65,7 +67,8 @@ class SelfTest {
  private:
   int threads() const { return options_.threads > 0 ? options_.threads : default_threads(); }
 
-  void each(const std::vector<Job>& jobs, const std::function<void(const Job&, std::size_t, const Workload&)>& fn) {
+  void each(const std::vector<Job>& jobs,
+            const std::function<void(const Job&, std::size_t, const Workload&)>& fn) {
     parallel_for(jobs.size(), threads(), [&](std::size_t i) {
       const auto c = parse_case(jobs[i].line);
       if (!c) return note_error(jobs[i].line + ": " + c.error().message);
@@ -80,7 +83,8 @@ class SelfTest {
     result_.errors.push_back(std::move(text));
   }
 
-  // ---- mutants × smoke cases × contracts ------------------------------------------------------------------------
+  // ---- mutants × smoke cases × contracts
+  // ------------------------------------------------------------------------
   void smoke() {
     std::vector<Job> jobs;
     for (const Family* f : families_) {
@@ -114,7 +118,7 @@ class SelfTest {
       for (int g = 0; g < kGates; ++g) row.by[g] += !v.gates[g].passed;
       if (v.passed()) continue;
       if (row.killed_cases++ == 0 || job.line < row.first) row.first = job.line;
-      mask_of(row) .push_back(mask(v));
+      mask_of(row).push_back(mask(v));
     }
   }
 
@@ -142,14 +146,16 @@ class SelfTest {
     std::size_t at = 0;
     for (const Family* f : families_)
       for (std::size_t m = 0; m < f->mutants.size(); ++m) {
-        const auto first = pairs_.begin() + static_cast<std::ptrdiff_t>(at), last = first + static_cast<std::ptrdiff_t>(f->contracts.size());
+        const auto first = pairs_.begin() + static_cast<std::ptrdiff_t>(at),
+                   last = first + static_cast<std::ptrdiff_t>(f->contracts.size());
         auto chosen = std::find_if(first, last, [](const MutantRow& r) { return r.changed; });
         result_.rows.push_back(chosen == last ? *first : *chosen);
         at += f->contracts.size();
       }
   }
 
-  // ---- plain inputs ---------------------------------------------------------------------------------------------
+  // ---- plain inputs
+  // ---------------------------------------------------------------------------------------------
   void plain() {
     std::vector<Job> jobs;
     for (const Family* f : families_)
@@ -170,16 +176,20 @@ class SelfTest {
         if (row.exact_class || !row.plain.empty()) continue;
       }
       const auto& names = job.family->contracts;
-      const auto k = static_cast<std::size_t>(std::find(names.begin(), names.end(), row.contract) - names.begin());
+      const auto k =
+          static_cast<std::size_t>(std::find(names.begin(), names.end(), row.contract) - names.begin());
       const auto honest = w.simulate(k, 0), made = w.simulate(k, m);
       // The usual test looks at the first output alone.
-      if (same(honest, made) || !allclose(made[0].value, honest[0].value, 1e-2, 1e-2 * deviation(honest[0].value))) continue;
+      if (same(honest, made) ||
+          !allclose(made[0].value, honest[0].value, 1e-2, 1e-2 * deviation(honest[0].value)))
+        continue;
       const std::lock_guard lock(mutex_);
       row.plain = job.line;
     }
   }
 
-  // ---- honest kernels -------------------------------------------------------------------------------------------
+  // ---- honest kernels
+  // -------------------------------------------------------------------------------------------
   void honest() {
     std::vector<Job> jobs;
     for (const Family* f : families_)
@@ -201,7 +211,8 @@ class SelfTest {
     ++result_.honest_cases;
     for (int g = 0; g < kGates; ++g) result_.nearest[g] = std::max(result_.nearest[g], v.gates[g].worst);
     if (!v.passed()) result_.alarms.push_back({job.line, job.family->contracts[job.contract], v.summary()});
-    result_.offset_cases += job.line.find("fill=offset") != std::string::npos || job.line.find("fill=channel") != std::string::npos;
+    result_.offset_cases += job.line.find("fill=offset") != std::string::npos ||
+                            job.line.find("fill=channel") != std::string::npos;
     result_.long_cases += is_long(job.line);
   }
 
@@ -215,7 +226,8 @@ class SelfTest {
     return false;
   }
 
-  // ---- guessed causes -------------------------------------------------------------------------------------------
+  // ---- guessed causes
+  // -------------------------------------------------------------------------------------------
   void guesses() {
     std::vector<Job> jobs;
     for (const Family* f : families_)
@@ -244,7 +256,8 @@ class SelfTest {
     }
   }
 
-  // ---- summary --------------------------------------------------------------------------------------------------
+  // ---- summary
+  // --------------------------------------------------------------------------------------------------
   void summarise() {
     for (const MutantRow& row : result_.rows) {
       ++result_.mutants;
@@ -254,7 +267,8 @@ class SelfTest {
       if (options_.plain && !row.exact_class && row.plain.empty()) result_.easy.push_back(name);
       for (unsigned g = 0; g < kGates; ++g) {
         const auto& masks = mask_of(row);
-        const bool alive = std::none_of(masks.begin(), masks.end(), [&](unsigned m) { return (m & ~(1u << g)) != 0; });
+        const bool alive =
+            std::none_of(masks.begin(), masks.end(), [&](unsigned m) { return (m & ~(1u << g)) != 0; });
         if (alive && row.killed()) result_.without[g].push_back(name);
       }
     }

@@ -38,7 +38,9 @@ std::vector<Case> simpler(const Case& c, const KeySpec& key) {
   if (changed.set(key.name, key.fallback) && !(changed == c)) all.push_back(changed);
   if (key.kind == KeyKind::kWord || key.kind == KeyKind::kReal || key.name == "seed") return all;
   for (const Ints& list : simpler(c.list(key.name), key.kind != KeyKind::kList)) {
-    if (std::any_of(list.begin(), list.end(), [&](std::int64_t x) { return static_cast<double>(x) < key.low; })) continue;
+    if (std::any_of(list.begin(), list.end(),
+                    [&](std::int64_t x) { return static_cast<double>(x) < key.low; }))
+      continue;
     changed = c;
     changed.set_list(key.name, list);
     all.push_back(changed);

@@ -10,7 +10,8 @@
 
 namespace assay::num {
 
-// One block of a matrix unit: the terms and the running sum are cut below the largest one, added exactly, cut to 24 bits.
+// One block of a matrix unit: the terms and the running sum are cut below the largest one, added exactly, cut
+// to 24 bits.
 inline float mma_block(float sum, const double* terms, int count, int fraction_bits) {
   double largest = std::fabs(static_cast<double>(sum));
   for (int i = 0; i < count; ++i) largest = std::max(largest, std::fabs(terms[i]));
@@ -45,7 +46,8 @@ class Accumulator {
 
   float total() {
     if (a_.order == Accumulation::Order::kUnknown)
-      return ((lanes_[0] + lanes_[4]) + (lanes_[2] + lanes_[6])) + ((lanes_[1] + lanes_[5]) + (lanes_[3] + lanes_[7]));
+      return ((lanes_[0] + lanes_[4]) + (lanes_[2] + lanes_[6])) +
+             ((lanes_[1] + lanes_[5]) + (lanes_[3] + lanes_[7]));
     flush();
     return sum_;
   }

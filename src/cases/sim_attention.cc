@@ -22,12 +22,21 @@ struct Partial {
 class Kernel {
  public:
   Kernel(const AttentionCase& c, const AttentionContract& k, AttentionBug bug)
-      : p_(c.problem), k_(k), bug_(bug), tokens_(p_.q.shape()[0]), heads_(p_.q.shape()[1]), qk_(p_.q.shape()[2]),
-        vd_(p_.kv.v.shape()[3]), kv_heads_(p_.kv.k.shape()[2]), block_(p_.kv.k.shape()[1]), q_lens_(p_.q_lens) {
+      : p_(c.problem),
+        k_(k),
+        bug_(bug),
+        tokens_(p_.q.shape()[0]),
+        heads_(p_.q.shape()[1]),
+        qk_(p_.q.shape()[2]),
+        vd_(p_.kv.v.shape()[3]),
+        kv_heads_(p_.kv.k.shape()[2]),
+        block_(p_.kv.k.shape()[1]),
+        q_lens_(p_.q_lens) {
     const auto requests = static_cast<std::int64_t>(q_lens_.size());
     if (bug != AttentionBug::kUniformBatch || requests == 0) return;
     const std::int64_t each = (tokens_ + requests - 1) / requests;
-    for (std::int64_t r = 0; r < requests; ++r) q_lens_[r] = std::clamp<std::int64_t>(tokens_ - r * each, 0, each);
+    for (std::int64_t r = 0; r < requests; ++r)
+      q_lens_[r] = std::clamp<std::int64_t>(tokens_ - r * each, 0, each);
   }
 
   std::vector<Actual> run() {
@@ -48,7 +57,8 @@ class Kernel {
  private:
   bool is(AttentionBug b) const { return bug_ == b; }
 
-  // ---- addresses ------------------------------------------------------------------------------------------------
+  // ---- addresses
+  // ------------------------------------------------------------------------------------------------
   std::int64_t block_of(std::size_t r, std::int64_t page) const {
     const auto& table = p_.kv.table[r];
     if (table.empty()) return 0;
@@ -59,10 +69,12 @@ class Kernel {
     return block;
   }
 
-  std::int64_t address(const TensorView& t, std::int64_t block, std::int64_t slot, std::int64_t head, std::int64_t d) const {
+  std::int64_t address(const TensorView& t, std::int64_t block, std::int64_t slot, std::int64_t head,
+                       std::int64_t d) const {
     std::int64_t stride = t.strides()[0];
     if (is(AttentionBug::kBlockStride)) stride = block_ * kv_heads_ * t.shape()[3];
-    std::int64_t at = t.offset() + block * stride + slot * t.strides()[1] + head * t.strides()[2] + d * t.strides()[3];
+    std::int64_t at =
+        t.offset() + block * stride + slot * t.strides()[1] + head * t.strides()[2] + d * t.strides()[3];
     if (is(AttentionBug::kOffset32Bit)) at &= 0x7fffffff;
     return at;
   }
@@ -71,7 +83,8 @@ class Kernel {
     const std::int64_t held = static_cast<std::int64_t>(t.bytes().size()) * 8 / dtype_bits(t.type());
     if (at < 0 || at >= held) return 0;
     if (is(AttentionBug::kNibbleSwapped) && dtype_bits(t.type()) == 4) at ^= 1;
-    const DType type = is(AttentionBug::kFnuzAsFn) && t.type() == DType::kE4m3fnuz ? DType::kE4m3fn : t.type();
+    const DType type =
+        is(AttentionBug::kFnuzAsFn) && t.type() == DType::kE4m3fnuz ? DType::kE4m3fn : t.type();
     return type == DType::kBf16 ? bf16_to_float(static_cast<std::uint16_t>(t.load_bits(at)))
                                 : static_cast<float>(decode(type, t.load_bits(at)));
   }
@@ -79,14 +92,16 @@ class Kernel {
   float cache_scale(const CacheScale& s, bool dropped, std::size_t r, std::int64_t block, std::int64_t slot,
                     std::int64_t head, std::int64_t d) const {
     float f = dropped ? 1.0f : static_cast<float>(s.tensor);
-    if (!s.head.empty()) f *= static_cast<float>(s.head[is(AttentionBug::kHeadScale) ? (head + 1) % kv_heads_ : head]);
+    if (!s.head.empty())
+      f *= static_cast<float>(s.head[is(AttentionBug::kHeadScale) ? (head + 1) % kv_heads_ : head]);
     if (!s.token.shape().empty()) {
       const std::int64_t other = (slot + 1) % std::max<std::int64_t>(1, std::min(block_, p_.kv_lens[r]));
       f *= static_cast<float>(s.token.at({block, is(AttentionBug::kNeighbourScale) ? other : slot, head}));
     }
     if (!s.group.shape().empty()) {
       const std::int64_t groups = s.group.shape()[3], g = d / s.group_size;
-      f *= static_cast<float>(s.group.at({block, slot, head, is(AttentionBug::kBlockScaleNeighbour) ? (g + 1) % groups : g}));
+      f *= static_cast<float>(
+          s.group.at({block, slot, head, is(AttentionBug::kBlockScaleNeighbour) ? (g + 1) % groups : g}));
     }
     return f;
   }
@@ -110,13 +125,15 @@ class Kernel {
     for (std::int64_t d = 0; d < vd_; ++d) {
       if (by_dim) vs = cache_scale(p_.kv.v_scale, is(AttentionBug::kVScaleDropped), r, block, slot, head, d);
       std::int64_t at = address(p_.kv.v, block, slot, head, d);
-      if (is(AttentionBug::kValueDimPadded) && qk_ != vd_) at += (block_ == 1 ? block : slot) * kv_heads_ * (qk_ - vd_);
+      if (is(AttentionBug::kValueDimPadded) && qk_ != vd_)
+        at += (block_ == 1 ? block : slot) * kv_heads_ * (qk_ - vd_);
       v[d] = element(p_.kv.v, at) * vs;
       if (k_.v_type != DType::kF64) v[d] = round_to_f32(k_.v_type, v[d]);
     }
   }
 
-  // ---- which keys -----------------------------------------------------------------------------------------------
+  // ---- which keys
+  // -----------------------------------------------------------------------------------------------
   bool visible(std::size_t r, std::int64_t i, std::int64_t j, std::int64_t n) const {
     const std::int64_t q_len = q_lens_[r];
     bool causal = p_.causal.empty() ? p_.mask.causal : p_.causal[r];
@@ -167,13 +184,15 @@ class Kernel {
     return keys;
   }
 
-  // ---- one request, one key head --------------------------------------------------------------------------------
+  // ---- one request, one key head
+  // --------------------------------------------------------------------------------
   void request(std::size_t r, std::int64_t kv_head, std::int64_t first_token) {
     const std::int64_t n = p_.kv_lens[r], group = heads_ / kv_heads_;
     std::vector<float> k(n * qk_), v(n * vd_);
     // A wrong index base shows where requests lie behind one another: request r then reads request 0.
     const std::size_t source = is(AttentionBug::kIndexGlobal) ? 0 : r;
-    for (std::int64_t j = 0; j < n; ++j) load_key(source, j % std::max<std::int64_t>(1, p_.kv_lens[source]), kv_head, &k[j * qk_], &v[j * vd_]);
+    for (std::int64_t j = 0; j < n; ++j)
+      load_key(source, j % std::max<std::int64_t>(1, p_.kv_lens[source]), kv_head, &k[j * qk_], &v[j * vd_]);
     for (std::int64_t i = 0; i < q_lens_[r]; ++i) {
       const auto keys = keys_of(r, i, first_token + i);
       for (std::int64_t h = 0; h < heads_; ++h) {
@@ -183,12 +202,13 @@ class Kernel {
     }
   }
 
-  void row(std::size_t r, std::int64_t i, std::int64_t token, std::int64_t h, const std::vector<std::int64_t>& keys,
-           const float* k, const float* v) {
+  void row(std::size_t r, std::int64_t i, std::int64_t token, std::int64_t h,
+           const std::vector<std::int64_t>& keys, const float* k, const float* v) {
     if (is(AttentionBug::kHeadDropped) && h == heads_ - 1) return;
     if (is(AttentionBug::kHeadCountLocal) && h >= (heads_ + 1) / 2) h -= (heads_ + 1) / 2;
     std::vector<float> q(qk_);
-    for (std::int64_t d = 0; d < qk_; ++d) q[d] = static_cast<float>(p_.q.load(p_.q.offset() + (token * heads_ + h) * qk_ + d));
+    for (std::int64_t d = 0; d < qk_; ++d)
+      q[d] = static_cast<float>(p_.q.load(p_.q.offset() + (token * heads_ + h) * qk_ + d));
     const auto n = static_cast<std::int64_t>(keys.size());
     const std::int64_t part = std::max<std::int64_t>(1, (n + k_.splits - 1) / k_.splits);
     std::vector<Partial> parts;
@@ -300,7 +320,8 @@ class Kernel {
     return round_to_f32(k_.p, p * factor, how) / factor;
   }
 
-  void accumulate(std::vector<float>& acc, const std::vector<float>& weights, const std::vector<const float*>& rows) const {
+  void accumulate(std::vector<float>& acc, const std::vector<float>& weights,
+                  const std::vector<const float*>& rows) const {
     if (k_.values.order == Accumulation::Order::kMma) {
       double terms[32];
       for (std::size_t d = 0; d < acc.size(); ++d)
@@ -319,7 +340,8 @@ class Kernel {
       for (std::size_t d = 0; d < acc.size(); ++d) acc[d] += fresh[d];
   }
 
-  // ---- merge and output -----------------------------------------------------------------------------------------
+  // ---- merge and output
+  // -----------------------------------------------------------------------------------------
   void write(std::int64_t token, std::int64_t h, std::vector<Partial>& parts) {
     float top = -kInf;
     std::vector<float> lses;
@@ -338,7 +360,7 @@ class Kernel {
     float total = 0;
     std::vector<float> merged(vd_, 0.0f);
     for (std::size_t s = 0; s < parts.size(); ++s) {
-      const float w = parts.size() == 1 ? 1.0f
+      const float w = parts.size() == 1              ? 1.0f
                       : is(AttentionBug::kMergeBase) ? std::exp2(lses[s] - top)
                                                      : std::exp(lses[s] - top);
       total += w;
@@ -368,7 +390,8 @@ class Kernel {
 
 }  // namespace
 
-std::vector<Actual> simulate_attention(const AttentionCase& c, const AttentionContract& contract, AttentionBug bug) {
+std::vector<Actual> simulate_attention(const AttentionCase& c, const AttentionContract& contract,
+                                       AttentionBug bug) {
   return Kernel(c, contract, bug).run();
 }
 

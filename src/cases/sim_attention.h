@@ -1,5 +1,6 @@
-// Simulated attention kernels: what a device would compute, in binary32 and below, for each rounding contract, with at most one
-// fault. They share no code with the oracle but the decoding of stored bits: masks, addresses and softmax are written anew.
+// Simulated attention kernels: what a device would compute, in binary32 and below, for each rounding
+// contract, with at most one fault. They share no code with the oracle but the decoding of stored bits:
+// masks, addresses and softmax are written anew.
 #pragma once
 
 #include <memory>
@@ -74,6 +75,7 @@ const std::vector<AttentionBugRow>& attention_bugs();
 // The contracts that the simulated kernels keep, for operands of the given type.
 std::vector<AttentionContract> attention_contracts(DType operand);
 
-std::vector<Actual> simulate_attention(const AttentionCase& c, const AttentionContract& contract, AttentionBug bug);
+std::vector<Actual> simulate_attention(const AttentionCase& c, const AttentionContract& contract,
+                                       AttentionBug bug);
 
 }  // namespace assay::num

@@ -1,4 +1,5 @@
-// For families whose inputs are a handful of dense tensors: the bytes by name, and the two functions that differ.
+// For families whose inputs are a handful of dense tensors: the bytes by name, and the two functions that
+// differ.
 #pragma once
 
 #include <deque>
@@ -33,7 +34,8 @@ class InputSet {
   // The same tensor as a view, for oracles that read strided bytes.
   TensorView view(const std::string& name) {
     for (Held& h : held_)
-      if (h.input.name == name) return *TensorView::make(h.bytes, h.input.type, h.input.shape, h.input.strides);
+      if (h.input.name == name)
+        return *TensorView::make(h.bytes, h.input.type, h.input.shape, h.input.strides);
     bug(__FILE__, __LINE__, "no input " + name);
   }
 

@@ -14,7 +14,8 @@ Expected<SparseBuffer> SparseBuffer::make(std::size_t size) {
   if (size == 0) return buffer;
   void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED)
-    return fail(ErrorKind::kIncomplete, fmt::format("{} bytes of address space: {}", size, std::strerror(errno)));
+    return fail(ErrorKind::kIncomplete,
+                fmt::format("{} bytes of address space: {}", size, std::strerror(errno)));
   buffer.bytes_ = {static_cast<std::byte*>(at), size};
   return buffer;
 }

@@ -1,4 +1,5 @@
-// quant.wna16: products with 4- and 8-bit weights in checkpoint layouts. quant.repack: zero points from int32 to bytes.
+// quant.wna16: products with 4- and 8-bit weights in checkpoint layouts. quant.repack: zero points from int32
+// to bytes.
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +13,25 @@ namespace assay::num {
 namespace {
 
 enum Bug {
-  kNone, kZeroPoint, kZeroPointOnce, kZeroDropped, kZeroWraps, kVersion, kNibbles, kZeroOrder, kGroupIndex, kTail, kNeighbourScale, kScaleOnce, kGroupSize,
-  kSigned, kBias, kBiasPermuted, kZerosOfSymmetric, kSplitDropped, kScaleHigh
+  kNone,
+  kZeroPoint,
+  kZeroPointOnce,
+  kZeroDropped,
+  kZeroWraps,
+  kVersion,
+  kNibbles,
+  kZeroOrder,
+  kGroupIndex,
+  kTail,
+  kNeighbourScale,
+  kScaleOnce,
+  kGroupSize,
+  kSigned,
+  kBias,
+  kBiasPermuted,
+  kZerosOfSymmetric,
+  kSplitDropped,
+  kScaleHigh
 };
 
 struct Wna16State {
@@ -33,7 +51,10 @@ struct Wna16State {
 
   Expected<void> read(const Case& c) {
     const std::string& format = c.word("format");
-    packed.format = format == "gptq1" ? WeightFormat::kGptqV1 : format == "gptq2" ? WeightFormat::kGptqV2 : format == "awq" ? WeightFormat::kAwq : WeightFormat::kCompressedTensors;
+    packed.format = format == "gptq1"   ? WeightFormat::kGptqV1
+                    : format == "gptq2" ? WeightFormat::kGptqV2
+                    : format == "awq"   ? WeightFormat::kAwq
+                                        : WeightFormat::kCompressedTensors;
     packed.bits = c.integer("bits");
     if (packed.bits != 4 && packed.bits != 8) return fail("bits: 4 or 8 is needed");
     packed.k = c.integer("k");
@@ -45,7 +66,8 @@ struct Wna16State {
     identity = c.word("fill") == "identity";
     with_bias = c.word("bias") == "on";
     if (packed.k % 8 != 0 || packed.n % 8 != 0) return fail("k, n: multiples of 8 are needed");
-    if (static_cast<double>(m) * static_cast<double>(packed.k) * static_cast<double>(packed.n) > 0x1p33) return fail("m, k, n: more than 2^33 products");
+    if (static_cast<double>(m) * static_cast<double>(packed.k) * static_cast<double>(packed.n) > 0x1p33)
+      return fail("m, k, n: more than 2^33 products");
     fill(c);
     return {};
   }
@@ -56,26 +78,41 @@ struct Wna16State {
     const std::int64_t top = (1 << packed.bits) - 1, groups = (packed.k + packed.group - 1) / packed.group;
     const bool level = c.word("fill") == "level";
     UnpackedWeight u;
-    for (std::int64_t i = 0; i < packed.k * packed.n; ++i) u.code.push_back(static_cast<std::int32_t>(rc.between(i, 0, top)));
+    for (std::int64_t i = 0; i < packed.k * packed.n; ++i)
+      u.code.push_back(static_cast<std::int32_t>(rc.between(i, 0, top)));
     for (std::int64_t i = 0; i < groups * packed.n; ++i) {
-      u.zero.push_back(packed.symmetric ? 1 << (packed.bits - 1) : static_cast<std::int32_t>(level ? rz.between(i, 7, 8) : rz.between(i, 0, top)));
+      u.zero.push_back(packed.symmetric
+                           ? 1 << (packed.bits - 1)
+                           : static_cast<std::int32_t>(level ? rz.between(i, 7, 8) : rz.between(i, 0, top)));
       const double spread = level ? 0.002 : 1;
       const double unit = 1 / (static_cast<double>(top) * 0.4 * std::sqrt(static_cast<double>(packed.k)));
       u.scale.push_back(round_to(type, unit * std::exp2(spread * rs.normal(i))));
     }
     if (c.word("order") == "act")
-      for (std::int64_t i = 0; i < packed.k; ++i) packed.g_idx.push_back(static_cast<std::int32_t>((i * 7 + i / 3) % groups));
+      for (std::int64_t i = 0; i < packed.k; ++i)
+        packed.g_idx.push_back(static_cast<std::int32_t>((i * 7 + i / 3) % groups));
     pack(u, &packed);
     const std::int64_t words = 32 / packed.bits;
-    set.add("qweight", DType::kI32, {static_cast<std::int64_t>(packed.qweight.size())}, [&](std::int64_t i) { return static_cast<double>(static_cast<std::int32_t>(packed.qweight[i])); });
+    set.add("qweight", DType::kI32, {static_cast<std::int64_t>(packed.qweight.size())}, [&](std::int64_t i) {
+      return static_cast<double>(static_cast<std::int32_t>(packed.qweight[i]));
+    });
     // A symmetric checkpoint may carry zero points that mean nothing.
-    for (std::int64_t i = 0; i < groups * packed.n / words; ++i) garbage_zeros.push_back(static_cast<std::uint32_t>(rz.bits(i + (1 << 20))));
+    for (std::int64_t i = 0; i < groups * packed.n / words; ++i)
+      garbage_zeros.push_back(static_cast<std::uint32_t>(rz.bits(i + (1 << 20))));
     const auto& zeros = packed.symmetric ? garbage_zeros : packed.qzeros;
-    set.add("qzeros", DType::kI32, {static_cast<std::int64_t>(zeros.size())}, [&](std::int64_t i) { return static_cast<double>(static_cast<std::int32_t>(zeros[i])); });
-    set.add("scales", type, {static_cast<std::int64_t>(packed.scales.size())}, [&](std::int64_t i) { return packed.scales[i]; });
-    set.add("g_idx", DType::kI32, {static_cast<std::int64_t>(packed.g_idx.size())}, [&](std::int64_t i) { return static_cast<double>(packed.g_idx[i]); });
-    a = set.add("a", type, {m, packed.k}, [&](std::int64_t i) { return identity ? (i / packed.k == i % packed.k ? 1.0 : 0.0) : ra.normal(i); });
-    if (with_bias) bias = set.add("bias", type, {packed.n}, [&](std::int64_t j) { return level ? 0.004 * static_cast<double>(j % 3 + 1) : static_cast<double>(j % 5) - 2; });
+    set.add("qzeros", DType::kI32, {static_cast<std::int64_t>(zeros.size())},
+            [&](std::int64_t i) { return static_cast<double>(static_cast<std::int32_t>(zeros[i])); });
+    set.add("scales", type, {static_cast<std::int64_t>(packed.scales.size())},
+            [&](std::int64_t i) { return packed.scales[i]; });
+    set.add("g_idx", DType::kI32, {static_cast<std::int64_t>(packed.g_idx.size())},
+            [&](std::int64_t i) { return static_cast<double>(packed.g_idx[i]); });
+    a = set.add("a", type, {m, packed.k}, [&](std::int64_t i) {
+      return identity ? (i / packed.k == i % packed.k ? 1.0 : 0.0) : ra.normal(i);
+    });
+    if (with_bias)
+      bias = set.add("bias", type, {packed.n}, [&](std::int64_t j) {
+        return level ? 0.004 * static_cast<double>(j % 3 + 1) : static_cast<double>(j % 5) - 2;
+      });
     iid = !identity && m >= 4;
   }
 
@@ -100,14 +137,16 @@ struct Wna16State {
     const auto u = unpack(packed);
     if (!u) return tl::unexpected(u.error());
     GemmContract c = contract(k);
-    if (!packed.g_idx.empty() && c.scale_after > 0) c.scale_after = packed.k;  // no whole groups: a scale per term
+    if (!packed.g_idx.empty() && c.scale_after > 0)
+      c.scale_after = packed.k;  // no whole groups: a scale per term
     Reference r = gemm_reference(a, dequantize(*u, packed.k, packed.n), bias, m, packed.k, packed.n, c, iid);
     if (identity && bias.empty()) r.structured = Structured::kBits;
     return std::vector<Reference>{std::move(r)};
   }
 
   // Bits taken apart anew, with independent shifts.
-  std::int32_t field(const std::vector<std::uint32_t>& words, std::int64_t index, std::int64_t slot, Bug bug, bool is_zero) const {
+  std::int32_t field(const std::vector<std::uint32_t>& words, std::int64_t index, std::int64_t slot, Bug bug,
+                     bool is_zero) const {
     if (packed.format == WeightFormat::kAwq && packed.bits == 4) {
       static const int order[] = {0, 4, 1, 5, 2, 6, 3, 7};
       if (!(bug == kNibbles && !is_zero) && !(bug == kZeroOrder && is_zero)) slot = order[slot];
@@ -122,17 +161,20 @@ struct Wna16State {
   }
 
   float weight(std::int64_t i, std::int64_t j, Bug bug) const {
-    const std::int64_t per = 32 / packed.bits, k = packed.k, n = packed.n, groups = (k + packed.group - 1) / packed.group;
+    const std::int64_t per = 32 / packed.bits, k = packed.k, n = packed.n,
+                       groups = (k + packed.group - 1) / packed.group;
     std::int64_t g = packed.g_idx.empty() || bug == kGroupIndex ? i / packed.group : packed.g_idx[i];
     if (bug == kGroupSize) g = i / (2 * packed.group);
-    const bool ct = packed.format == WeightFormat::kCompressedTensors, awq = packed.format == WeightFormat::kAwq;
-    std::int32_t q = ct ? field(packed.qweight, j * (k / per) + i / per, i % per, bug, false)
+    const bool ct = packed.format == WeightFormat::kCompressedTensors,
+               awq = packed.format == WeightFormat::kAwq;
+    std::int32_t q = ct    ? field(packed.qweight, j * (k / per) + i / per, i % per, bug, false)
                      : awq ? field(packed.qweight, i * (n / per) + j / per, j % per, bug, false)
                            : field(packed.qweight, i / per * n + j, i % per, bug, false);
     std::int32_t z = 1 << (packed.bits - 1);
     if (!packed.symmetric || bug == kZerosOfSymmetric) {
       const auto& words = packed.symmetric ? garbage_zeros : packed.qzeros;
-      z = ct ? field(words, j / per * groups + g, j % per, bug, true) : field(words, g * (n / per) + j / per, j % per, bug, true);
+      z = ct ? field(words, j / per * groups + g, j % per, bug, true)
+             : field(words, g * (n / per) + j / per, j % per, bug, true);
       const bool v1 = packed.format == WeightFormat::kGptqV1;
       if (v1 != (bug == kVersion && (v1 || packed.format == WeightFormat::kGptqV2))) z += 1;
       if (bug == kZeroWraps) z &= (1 << packed.bits) - 1;
@@ -179,7 +221,8 @@ struct Wna16State {
     for (std::int64_t s = 0; s < c.splits; ++s) {
       if (bug == kSplitDropped && s == c.splits - 1 && c.splits > 1) break;
       Accumulator acc(c.order);
-      for (std::int64_t i = s * part; i < std::min(packed.k, (s + 1) * part); ++i) acc.add(static_cast<float>(row[i]), w[i]);
+      for (std::int64_t i = s * part; i < std::min(packed.k, (s + 1) * part); ++i)
+        acc.add(static_cast<float>(row[i]), w[i]);
       const float p = acc.total();
       sum = c.splits > 1 ? round_to_f32(c.partial, sum + round_to_f32(c.partial, p)) : p;
     }
@@ -191,31 +234,60 @@ Family wna16_family() {
   Family f;
   f.name = "quant.wna16";
   f.component = "quantisation";
-  f.schema = {f.name,
-              {{"format", KeyKind::kWord, "gptq2", 0, 0, {"gptq1", "gptq2", "awq", "ct"}, "layout of the checkpoint"},
-               {"dtype", KeyKind::kWord, "bf16", 0, 0, {"bf16", "f16"}, "of activations, scales and output"},
-               {"bits", KeyKind::kInt, "4", 4, 8, {}, ""},
-               {"zeros", KeyKind::kWord, "asym", 0, 0, {"asym", "sym"}, ""},
-               {"order", KeyKind::kWord, "plain", 0, 0, {"plain", "act"}, "act: a group index per row"},
-               {"bias", KeyKind::kWord, "off", 0, 0, {"off", "on"}, ""},
-               {"m", KeyKind::kInt, "8", 0, 1 << 16, {}, "rows of activations"},
-               {"k", KeyKind::kInt, "128", 8, 1 << 20, {}, ""},
-               {"n", KeyKind::kInt, "16", 8, 1 << 20, {}, ""},
-               {"group", KeyKind::kInt, "32", 0, 1 << 20, {}, "0: one for all rows"},
-               {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "identity", "level"}, "level: scales and zero points near each other"},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+  f.schema = {
+      f.name,
+      {{"format", KeyKind::kWord, "gptq2", 0, 0, {"gptq1", "gptq2", "awq", "ct"}, "layout of the checkpoint"},
+       {"dtype", KeyKind::kWord, "bf16", 0, 0, {"bf16", "f16"}, "of activations, scales and output"},
+       {"bits", KeyKind::kInt, "4", 4, 8, {}, ""},
+       {"zeros", KeyKind::kWord, "asym", 0, 0, {"asym", "sym"}, ""},
+       {"order", KeyKind::kWord, "plain", 0, 0, {"plain", "act"}, "act: a group index per row"},
+       {"bias", KeyKind::kWord, "off", 0, 0, {"off", "on"}, ""},
+       {"m", KeyKind::kInt, "8", 0, 1 << 16, {}, "rows of activations"},
+       {"k", KeyKind::kInt, "128", 8, 1 << 20, {}, ""},
+       {"n", KeyKind::kInt, "16", 8, 1 << 20, {}, ""},
+       {"group", KeyKind::kInt, "32", 0, 1 << 20, {}, "0: one for all rows"},
+       {"fill",
+        KeyKind::kWord,
+        "randn",
+        0,
+        0,
+        {"randn", "identity", "level"},
+        "level: scales and zero points near each other"},
+       {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"rounded-weights", "scale-after", "split-k-low"};
-  f.mutants = {{"zero-point", "zero points off by one"}, {"zero-point-once", "one zero point off by one"}, {"zero-dropped", "zero points dropped"},
-               {"zero-wraps", "a zero point of 16 wraps to 0"}, {"version", "GPTQ v1 and v2 exchanged"}, {"nibbles", "nibble order of the weights"},
-               {"zero-order", "nibble order of the zero points"}, {"group-index", "g_idx ignored"}, {"k-tail", "K tail dropped"},
-               {"neighbour-scale", "scale of the neighbouring column"}, {"scale-once", "last column with the next group's scale"}, {"group-size", "group size taken for twice the real one"},
-               {"signed", "codes read as signed"}, {"bias-dropped", "bias dropped"}, {"bias-permuted", "bias of the neighbouring column"},
-               {"zeros-of-symmetric", "unused zero points applied"}, {"split-dropped", "last split of K dropped"}, {"scale-high", "scales 1 % high"}};
+  f.mutants = {{"zero-point", "zero points off by one"},
+               {"zero-point-once", "one zero point off by one"},
+               {"zero-dropped", "zero points dropped"},
+               {"zero-wraps", "a zero point of 16 wraps to 0"},
+               {"version", "GPTQ v1 and v2 exchanged"},
+               {"nibbles", "nibble order of the weights"},
+               {"zero-order", "nibble order of the zero points"},
+               {"group-index", "g_idx ignored"},
+               {"k-tail", "K tail dropped"},
+               {"neighbour-scale", "scale of the neighbouring column"},
+               {"scale-once", "last column with the next group's scale"},
+               {"group-size", "group size taken for twice the real one"},
+               {"signed", "codes read as signed"},
+               {"bias-dropped", "bias dropped"},
+               {"bias-permuted", "bias of the neighbouring column"},
+               {"zeros-of-symmetric", "unused zero points applied"},
+               {"split-dropped", "last split of K dropped"},
+               {"scale-high", "scales 1 % high"}};
   const std::string n = "quant.wna16";
-  f.smoke = {n + " fill=identity seed=1", n + " fill=identity format=gptq1 seed=2", n + " fill=identity format=awq seed=3", n + " fill=identity format=ct seed=4",
-             n + " fill=identity zeros=sym seed=5", n + " fill=identity order=act seed=6", n + " bias=on seed=7", n + " m=16 k=256 n=32 seed=8", n + " fill=identity bits=8 format=ct seed=9",
-             n + " m=8 k=152 n=16 seed=10", n + " dtype=f16 format=awq seed=11"};
-  f.plain = {n + " m=1 k=16384 n=8 group=32 fill=level bias=on seed=12", n + " m=2 k=4104 n=16 group=128 fill=level seed=13", n + " m=1 k=16384 n=8 group=32 format=gptq1 seed=14",
+  f.smoke = {n + " fill=identity seed=1",
+             n + " fill=identity format=gptq1 seed=2",
+             n + " fill=identity format=awq seed=3",
+             n + " fill=identity format=ct seed=4",
+             n + " fill=identity zeros=sym seed=5",
+             n + " fill=identity order=act seed=6",
+             n + " bias=on seed=7",
+             n + " m=16 k=256 n=32 seed=8",
+             n + " fill=identity bits=8 format=ct seed=9",
+             n + " m=8 k=152 n=16 seed=10",
+             n + " dtype=f16 format=awq seed=11"};
+  f.plain = {n + " m=1 k=16384 n=8 group=32 fill=level bias=on seed=12",
+             n + " m=2 k=4104 n=16 group=128 fill=level seed=13",
+             n + " m=1 k=16384 n=8 group=32 format=gptq1 seed=14",
              n + " m=1 k=520 n=8 group=128 fill=level bias=on seed=0",
              n + " m=1 k=512 n=8 group=256 fill=level order=act seed=11",
              n + " m=1 k=512 n=8 group=256 fill=level order=act seed=5",
@@ -242,7 +314,8 @@ Family wna16_family() {
   return f;
 }
 
-// ---- quant.repack --------------------------------------------------------------------------------------------------
+// ---- quant.repack
+// --------------------------------------------------------------------------------------------------
 enum RepackBug { kRNone, kTransposedFirst, kNibbleSwap, kSignedShift, kExpertStride };
 
 struct RepackState {
@@ -256,16 +329,19 @@ struct RepackState {
     s->groups = c.integer("groups");
     s->n = c.integer("n");
     if (s->n % 8 != 0) return fail("n: a multiple of 8 is needed");
-    const auto values = s->set.add("qzeros", DType::kI32, {s->experts, s->groups, s->n / 8}, [&](std::int64_t i) {
-      return static_cast<double>(static_cast<std::int32_t>(Random(static_cast<std::uint64_t>(c.integer("seed")), 1).bits(i)));
-    });
+    const auto values =
+        s->set.add("qzeros", DType::kI32, {s->experts, s->groups, s->n / 8}, [&](std::int64_t i) {
+          return static_cast<double>(
+              static_cast<std::int32_t>(Random(static_cast<std::uint64_t>(c.integer("seed")), 1).bits(i)));
+        });
     for (double v : values) s->words.push_back(static_cast<std::uint32_t>(static_cast<std::int32_t>(v)));
     return s;
   }
 
   Expected<std::vector<Reference>> references(std::size_t) const {
     const auto bytes = repack_zeros(words, experts, groups, n);
-    return std::vector<Reference>{exact_reference("zeros", DType::kU8, {experts, n / 2, groups}, {"expert", "byte", "group"}, {bytes.begin(), bytes.end()})};
+    return std::vector<Reference>{exact_reference("zeros", DType::kU8, {experts, n / 2, groups},
+                                                  {"expert", "byte", "group"}, {bytes.begin(), bytes.end()})};
   }
 
   std::vector<Actual> simulate(std::size_t, std::size_t mutant, bool) const {
@@ -283,9 +359,11 @@ struct RepackState {
             from = expert * groups * (n / 8) + word % groups * (n / 8) + word / groups;
             shift = flat % 4;
           }
-          const auto first = static_cast<std::int64_t>(words[from] >> (8 * shift) & 0xf), second = static_cast<std::int64_t>(words[from] >> (8 * shift + 4) & 0xf);
+          const auto first = static_cast<std::int64_t>(words[from] >> (8 * shift) & 0xf),
+                     second = static_cast<std::int64_t>(words[from] >> (8 * shift + 4) & 0xf);
           std::int64_t byte = bug == kNibbleSwap ? first * 16 + second : second * 16 + first;
-          if (bug == kSignedShift && static_cast<std::int32_t>(words[from]) < 0 && shift == 3) byte = (byte & 0xf) | 0xf0;
+          if (bug == kSignedShift && static_cast<std::int32_t>(words[from]) < 0 && shift == 3)
+            byte = (byte & 0xf) | 0xf0;
           a.value[at] = static_cast<double>(byte);
         }
     return {a};
@@ -297,10 +375,15 @@ Family repack_family() {
   f.name = "quant.repack";
   f.component = "quantisation";
   f.schema = {f.name,
-              {{"experts", KeyKind::kInt, "2", 0, 4096, {}, ""}, {"groups", KeyKind::kInt, "3", 1, 4096, {}, ""}, {"n", KeyKind::kInt, "16", 8, 1 << 20, {}, "columns"}, {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+              {{"experts", KeyKind::kInt, "2", 0, 4096, {}, ""},
+               {"groups", KeyKind::kInt, "3", 1, 4096, {}, ""},
+               {"n", KeyKind::kInt, "16", 8, 1 << 20, {}, "columns"},
+               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"exact"};
-  f.mutants = {{"transposed-first", "transposed before the bytes were taken apart", true}, {"nibble-swap", "nibbles of a byte swapped", true},
-               {"signed-shift", "negative words shifted as signed", true}, {"expert-stride", "first expert's zero points for all", true}};
+  f.mutants = {{"transposed-first", "transposed before the bytes were taken apart", true},
+               {"nibble-swap", "nibbles of a byte swapped", true},
+               {"signed-shift", "negative words shifted as signed", true},
+               {"expert-stride", "first expert's zero points for all", true}};
   f.smoke = {"quant.repack seed=1", "quant.repack groups=1 n=256 experts=1 seed=2"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);

@@ -1,7 +1,7 @@
 #include "formats/dtype.h"
 
-#include <array>
 #include <fmt/format.h>
+#include <array>
 
 #include <cmath>
 

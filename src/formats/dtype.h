@@ -38,7 +38,8 @@ int dtype_bits(DType type);
 
 bool is_float(DType type);
 
-// Largest relative error of one round-to-nearest into a normal number of the type: 2^-8 for bf16. Zero for integers.
+// Largest relative error of one round-to-nearest into a normal number of the type: 2^-8 for bf16. Zero for
+// integers.
 double unit_roundoff(DType type);
 
 // Largest absolute error of one round-to-nearest among the type's subnormals (half of the smallest one).

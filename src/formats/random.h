@@ -1,6 +1,7 @@
-// Counter-based random numbers: value i of a stream depends on (seed, stream, i) alone, so any part of a tensor can be
-// made by itself, in any order, with the same bytes on every machine. Only integer arithmetic and exact operations are used.
-// Source of the mixing function: the SplitMix64 finaliser (Steele, Lea, Flood 2014).
+// Counter-based random numbers: value i of a stream depends on (seed, stream, i) alone, so any part of a
+// tensor can be made by itself, in any order, with the same bytes on every machine. Only integer arithmetic
+// and exact operations are used. Source of the mixing function: the SplitMix64 finaliser (Steele, Lea, Flood
+// 2014).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@ namespace assay::num {
 
 class Random {
  public:
-  constexpr explicit Random(std::uint64_t seed, std::uint64_t stream = 0) : key_(mix(mix(seed) + kStep * stream)) {}
+  constexpr explicit Random(std::uint64_t seed, std::uint64_t stream = 0)
+      : key_(mix(mix(seed) + kStep * stream)) {}
 
   constexpr std::uint64_t bits(std::uint64_t i) const { return mix(key_ + kStep * (i + 1)); }
 
@@ -19,7 +21,8 @@ class Random {
   // Close to a standard normal: the sum of four uniforms (|x| < 3.47), mean 0 and variance 1 up to 2^-32.
   constexpr double normal(std::uint64_t i) const {
     const std::uint64_t b = bits(i);
-    const auto sum = static_cast<std::int64_t>((b & 0xffff) + ((b >> 16) & 0xffff) + ((b >> 32) & 0xffff) + (b >> 48));
+    const auto sum =
+        static_cast<std::int64_t>((b & 0xffff) + ((b >> 16) & 0xffff) + ((b >> 32) & 0xffff) + (b >> 48));
     return static_cast<double>(2 * sum - 4 * 65535) * (0x1.bb67ae8584caap-1 / 65536.0);
   }
 
@@ -43,7 +46,9 @@ class Random {
 class Draw {
  public:
   constexpr explicit Draw(std::uint64_t seed, std::uint64_t stream = 0) : random_(seed, stream) {}
-  constexpr std::int64_t between(std::int64_t low, std::int64_t high) { return random_.between(next_++, low, high); }
+  constexpr std::int64_t between(std::int64_t low, std::int64_t high) {
+    return random_.between(next_++, low, high);
+  }
   constexpr double uniform() { return random_.uniform(next_++); }
   constexpr double normal() { return random_.normal(next_++); }
   constexpr bool chance(double p) { return uniform() < p; }

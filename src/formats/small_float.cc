@@ -125,10 +125,9 @@ double decode_layout(const Layout& f, std::uint32_t bits) {
   }
   const std::uint32_t exponent = magnitude >> f.mantissa_bits;
   const std::uint32_t fraction = magnitude & ((1u << f.mantissa_bits) - 1);
-  const double value =
-      exponent == 0 ? std::ldexp(static_cast<double>(fraction), 1 - f.bias - f.mantissa_bits)
-                    : std::ldexp(static_cast<double>(fraction | (1u << f.mantissa_bits)),
-                                 static_cast<int>(exponent) - f.bias - f.mantissa_bits);
+  const double value = exponent == 0 ? std::ldexp(static_cast<double>(fraction), 1 - f.bias - f.mantissa_bits)
+                                     : std::ldexp(static_cast<double>(fraction | (1u << f.mantissa_bits)),
+                                                  static_cast<int>(exponent) - f.bias - f.mantissa_bits);
   return negative ? -value : value;
 }
 
@@ -138,7 +137,8 @@ double decode(DType type, std::uint64_t bits) {
   if (type == DType::kF64) return std::bit_cast<double>(bits);
   if (type == DType::kF32) return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   if (type == DType::kE8m0)
-    return bits == 255 ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, static_cast<int>(bits) - 127);
+    return bits == 255 ? std::numeric_limits<double>::quiet_NaN()
+                       : std::ldexp(1.0, static_cast<int>(bits) - 127);
   if (!is_float(type)) return decode_integer(type, bits);
   return decode_layout(layout_of(type), static_cast<std::uint32_t>(bits));
 }
@@ -159,8 +159,8 @@ std::uint64_t encode(DType type, double x, Rounding rounding, Overflow overflow)
   if (exponent < 1 - f.bias) exponent = 1 - f.bias;
   if (exponent > f.bias + 1) return finish(f, negative, f.max_finite() + 1ull, overflow);
   const double steps = std::ldexp(magnitude, f.mantissa_bits - exponent);
-  const auto count =
-      static_cast<std::uint64_t>(rounding == Rounding::kNearestEven ? std::nearbyint(steps) : std::floor(steps));
+  const auto count = static_cast<std::uint64_t>(rounding == Rounding::kNearestEven ? std::nearbyint(steps)
+                                                                                   : std::floor(steps));
   // Codes grow by one per step, across binades as well, so a carry needs no special case.
   const auto code = (static_cast<std::uint64_t>(exponent + f.bias - 1) << f.mantissa_bits) + count;
   if (rounding == Rounding::kTowardZero && code > f.max_finite())
@@ -173,7 +173,8 @@ std::uint32_t encode_fast(DType type, float x, Rounding rounding, Overflow overf
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const bool negative = (bits >> 31) != 0;
   const std::uint32_t magnitude = bits & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return f.nan() | (f.specials == Specials::kIeee && negative ? f.sign_bit() : 0u);
+  if (magnitude > 0x7f800000u)
+    return f.nan() | (f.specials == Specials::kIeee && negative ? f.sign_bit() : 0u);
   if (magnitude == 0x7f800000u) return finish(f, negative, f.max_finite() + 1ull, overflow);
   int exponent = static_cast<int>(magnitude >> 23) - 127;
   std::uint32_t significand = magnitude & 0x7fffffu;
@@ -207,7 +208,8 @@ float round_to_f32(DType type, float x, Rounding rounding) {
   if (type == DType::kF32) return x;
   if (type == DType::kBf16 && rounding == Rounding::kNearestEven) return bf16_to_float(float_to_bf16(x));
   if (!has_layout(type)) return static_cast<float>(round_to(type, x, rounding));
-  return static_cast<float>(decode_layout(layout_of(type), encode_fast(type, x, rounding, Overflow::kSpecial)));
+  return static_cast<float>(
+      decode_layout(layout_of(type), encode_fast(type, x, rounding, Overflow::kSpecial)));
 }
 
 }  // namespace assay::num

@@ -10,7 +10,7 @@
 namespace assay::num {
 namespace {
 
-const DType kSmall[] = {DType::kBf16,     DType::kF16,       DType::kE4m3fn, DType::kE5m2,
+const DType kSmall[] = {DType::kBf16,     DType::kF16,      DType::kE4m3fn, DType::kE5m2,
                         DType::kE4m3fnuz, DType::kE5m2fnuz, DType::kE2m1};
 
 struct Entry {
@@ -18,7 +18,8 @@ struct Entry {
   std::uint64_t bits;
 };
 
-// All finite, non-negative values of a format in rising order: the independent view that encode() is compared with.
+// All finite, non-negative values of a format in rising order: the independent view that encode() is compared
+// with.
 std::vector<Entry> positive_values(DType type) {
   std::vector<Entry> all;
   for (std::uint64_t bits = 0; bits < (1ull << (dtype_bits(type) - 1)); ++bits) {
@@ -52,7 +53,8 @@ TEST(SmallFloat, EveryPatternComesBack) {
 TEST(SmallFloat, EveryTieGoesToEvenAndEveryNeighbourToItsSide) {
   for (DType type : kSmall) {
     const auto values = positive_values(type);
-    ASSERT_TRUE(std::is_sorted(values.begin(), values.end(), [](auto& a, auto& b) { return a.value < b.value; }));
+    ASSERT_TRUE(
+        std::is_sorted(values.begin(), values.end(), [](auto& a, auto& b) { return a.value < b.value; }));
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
       const Entry low = values[i], high = values[i + 1];
       const double tie = low.value + (high.value - low.value) / 2;
@@ -63,7 +65,8 @@ TEST(SmallFloat, EveryTieGoesToEvenAndEveryNeighbourToItsSide) {
       const auto narrow = static_cast<float>(tie);
       if (static_cast<double>(narrow) == tie && tie > 1e-44) {
         expect_both(type, std::nextafterf(narrow, 0.0f), low.bits, Rounding::kNearestEven);
-        expect_both(type, std::nextafterf(narrow, std::numeric_limits<float>::infinity()), high.bits, Rounding::kNearestEven);
+        expect_both(type, std::nextafterf(narrow, std::numeric_limits<float>::infinity()), high.bits,
+                    Rounding::kNearestEven);
       }
       expect_both(type, std::nextafter(high.value, 0.0), low.bits, Rounding::kTowardZero);
       expect_both(type, tie, low.bits, Rounding::kTowardZero);
@@ -80,9 +83,12 @@ TEST(SmallFloat, OverflowSaturatesOrBecomesSpecial) {
     double largest;
     bool has_infinity;
   };
-  const Row rows[] = {{DType::kBf16, 3.3895313892515355e38, true}, {DType::kF16, 65504, true},
-                      {DType::kE4m3fn, 448, false},                {DType::kE5m2, 57344, true},
-                      {DType::kE4m3fnuz, 240, false},              {DType::kE5m2fnuz, 57344, false}};
+  const Row rows[] = {{DType::kBf16, 3.3895313892515355e38, true},
+                      {DType::kF16, 65504, true},
+                      {DType::kE4m3fn, 448, false},
+                      {DType::kE5m2, 57344, true},
+                      {DType::kE4m3fnuz, 240, false},
+                      {DType::kE5m2fnuz, 57344, false}};
   for (const Row& r : rows) {
     EXPECT_EQ(positive_values(r.type).back().value, r.largest);
     for (double x : {r.largest * 1.5, std::numeric_limits<double>::infinity()}) {
@@ -91,7 +97,8 @@ TEST(SmallFloat, OverflowSaturatesOrBecomesSpecial) {
       EXPECT_TRUE(r.has_infinity ? std::isinf(special) : std::isnan(special));
     }
   }
-  EXPECT_EQ(decode(DType::kE2m1, encode(DType::kE2m1, 100.0, Rounding::kNearestEven, Overflow::kSpecial)), 6.0);
+  EXPECT_EQ(decode(DType::kE2m1, encode(DType::kE2m1, 100.0, Rounding::kNearestEven, Overflow::kSpecial)),
+            6.0);
 }
 
 TEST(SmallFloat, KnownBytes) {

@@ -23,8 +23,9 @@ const std::array<double, N>& decoded(DType type) {
     static const auto f16 = build(DType::kF16);
     return f16;
   } else {
-    static const auto e4m3 = build(DType::kE4m3fn), e5m2 = build(DType::kE5m2), e4m3fnuz = build(DType::kE4m3fnuz),
-                      e5m2fnuz = build(DType::kE5m2fnuz), e8m0 = build(DType::kE8m0);
+    static const auto e4m3 = build(DType::kE4m3fn), e5m2 = build(DType::kE5m2),
+                      e4m3fnuz = build(DType::kE4m3fnuz), e5m2fnuz = build(DType::kE5m2fnuz),
+                      e8m0 = build(DType::kE8m0);
     switch (type) {
       case DType::kE4m3fn:
         return e4m3;
@@ -74,22 +75,24 @@ Shape contiguous_strides(const Shape& shape) {
 Expected<TensorView> TensorView::make(std::span<std::byte> bytes, DType type, Shape shape, Shape strides,
                                       std::int64_t offset) {
   if (shape.size() != strides.size())
-    return fail("a shape of rank " + std::to_string(shape.size()) + " with " + std::to_string(strides.size()) +
-                " strides");
+    return fail("a shape of rank " + std::to_string(shape.size()) + " with " +
+                std::to_string(strides.size()) + " strides");
   const auto count = element_count(shape);
   if (!count) return tl::unexpected(count.error());
-  if (bytes.size() > static_cast<std::size_t>(kMost / 8)) return fail("the bytes are more than can be addressed");
+  if (bytes.size() > static_cast<std::size_t>(kMost / 8))
+    return fail("the bytes are more than can be addressed");
   const std::int64_t held = static_cast<std::int64_t>(bytes.size()) * 8 / dtype_bits(type);
   std::int64_t lowest = offset, highest = offset;
   if (*count > 0) {
     for (std::size_t i = 0; i < shape.size(); ++i) {
       std::int64_t reach = 0, *end = strides[i] < 0 ? &lowest : &highest;
-      if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) || __builtin_add_overflow(*end, reach, end))
+      if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) ||
+          __builtin_add_overflow(*end, reach, end))
         return fail("the reach of dimension " + std::to_string(i) + " overflows");
     }
     if (lowest < 0 || highest >= held)
-      return fail("the view reaches elements " + std::to_string(lowest) + " to " + std::to_string(highest) + " of " +
-                  std::to_string(held));
+      return fail("the view reaches elements " + std::to_string(lowest) + " to " + std::to_string(highest) +
+                  " of " + std::to_string(held));
   }
   TensorView view;
   view.bytes_ = bytes;
@@ -130,7 +133,8 @@ std::uint64_t TensorView::load_bits(std::int64_t element) const {
 void TensorView::store_bits(std::int64_t element, std::uint64_t bits) const {
   std::byte* base = bytes_.data();
   if (const int width = dtype_bits(type_); width >= 8) {
-    std::memcpy(base + element * (width / 8), &bits, static_cast<std::size_t>(width / 8));  // little-endian hosts only
+    std::memcpy(base + element * (width / 8), &bits,
+                static_cast<std::size_t>(width / 8));  // little-endian hosts only
     return;
   }
   const int shift = 4 * static_cast<int>(element & 1);

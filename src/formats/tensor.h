@@ -1,4 +1,5 @@
-// A typed, strided window on bytes that somebody else owns. Never copies; every address is checked when it is made.
+// A typed, strided window on bytes that somebody else owns. Never copies; every address is checked when it is
+// made.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ namespace assay::num {
 
 using Shape = std::vector<std::int64_t>;
 
-// Number of elements, or an error that names the offending dimension (negative, or the product overflows 2^62).
+// Number of elements, or an error that names the offending dimension (negative, or the product overflows
+// 2^62).
 Expected<std::int64_t> element_count(const Shape& shape);
 
 // Row-major strides in elements.
@@ -23,8 +25,8 @@ class TensorView {
  public:
   TensorView() = default;
 
-  // shape, strides and offset are in elements (nibbles for the 4-bit types); strides may be 0 or negative. Error: names what
-  // is wrong, or the reach of the view when it leaves the bytes.
+  // shape, strides and offset are in elements (nibbles for the 4-bit types); strides may be 0 or negative.
+  // Error: names what is wrong, or the reach of the view when it leaves the bytes.
   static Expected<TensorView> make(std::span<std::byte> bytes, DType type, Shape shape, Shape strides,
                                    std::int64_t offset = 0);
 

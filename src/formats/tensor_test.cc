@@ -50,8 +50,8 @@ TEST(Tensor, BadViewsAreNamed) {
 }
 
 TEST(Tensor, EveryWidthRoundTripsItsBits) {
-  for (DType type : {DType::kF64, DType::kF32, DType::kBf16, DType::kE4m3fn, DType::kI64, DType::kI32, DType::kI8,
-                     DType::kU8, DType::kU4}) {
+  for (DType type : {DType::kF64, DType::kF32, DType::kBf16, DType::kE4m3fn, DType::kI64, DType::kI32,
+                     DType::kI8, DType::kU8, DType::kU4}) {
     auto storage = bytes(64);
     auto view = TensorView::make(storage, type, {3}, {2}, 1);
     ASSERT_TRUE(view);

@@ -34,12 +34,13 @@ TEST(Accumulation, AnHonestChainStaysInsideBothForms) {
       const double error = std::fabs(sum - exact(z));
       EXPECT_LE(error, accumulation_error(kChain, z));
       EXPECT_LE(error, accumulation_error(kAnyOrder, z));
-      EXPECT_LE(accumulation_error(kChain, z), accumulation_error(kAnyOrder, z) + 0x1p-20 * 1e-3 + 2 * kU32 * std::fabs(z[0]) * n);
+      EXPECT_LE(accumulation_error(kChain, z),
+                accumulation_error(kAnyOrder, z) + 0x1p-20 * 1e-3 + 2 * kU32 * std::fabs(z[0]) * n);
     }
 }
 
-// The worst chain: each step rounds by nearly half a unit in the same direction, and stays just inside. The same chain cut instead
-// of rounded isn't what the contract says, and leaves the bound.
+// The worst chain: each step rounds by nearly half a unit in the same direction, and stays just inside. The
+// same chain cut instead of rounded isn't what the contract says, and leaves the bound.
 TEST(Accumulation, TheWorstRoundingIsInsideCuttingIsNot) {
   const auto steps = [](double step) {
     std::vector<double> z(4097, step);

@@ -1,5 +1,6 @@
-// The formulas of docs/numerics.md with their proofs in short. Symbols as there: s_j score, p_j weight, o output, v_jd value,
-// G_j = scale·Σ|q·k_j|, M the largest score, l = Σ exp(s_j - M), n the keys. A sink is one more key with v = 0 and G = 0.
+// The formulas of docs/numerics.md with their proofs in short. Symbols as there: s_j score, p_j weight, o
+// output, v_jd value, G_j = scale·Σ|q·k_j|, M the largest score, l = Σ exp(s_j - M), n the keys. A sink is
+// one more key with v = 0 and G = 0.
 #include "judge/attention_budget.h"
 
 #include <algorithm>
@@ -17,8 +18,8 @@ enum Term : std::uint8_t { kScores, kWeights, kSums, kValues, kPartials, kOutput
 
 // Constants of a contract that every row needs.
 struct Roundings {
-  double p, p_floor;      // u_P and η_P
-  double v, v_floor;      // u_V and η_V
+  double p, p_floor;  // u_P and η_P
+  double v, v_floor;  // u_V and η_V
   double part, part_floor;
   double out, out_floor;
   double operand;
@@ -40,7 +41,8 @@ Roundings roundings_of(const AttentionContract& c) {
     r.part_floor = subnormal_roundoff(c.partial);
   }
   r.out = unit_roundoff(c.out);
-  r.out_floor = std::max(0x1p-126, subnormal_roundoff(c.out));  // binary32 subnormals may be flushed on the way
+  r.out_floor =
+      std::max(0x1p-126, subnormal_roundoff(c.out));  // binary32 subnormals may be flushed on the way
   r.operand = unit_roundoff(c.operand);
   return r;
 }
@@ -60,7 +62,8 @@ double rises(const AttendedRow& row, const AttentionContract& c) {
 }
 
 // acc[scale·q·k_j] of the declared order.
-double dot_error(const AttendedRow& row, const AttentionContract& c, std::int64_t j, std::vector<double>& terms) {
+double dot_error(const AttendedRow& row, const AttentionContract& c, std::int64_t j,
+                 std::vector<double>& terms) {
   if (c.scores.order == Accumulation::Order::kUnknown || c.scores.order == Accumulation::Order::kFp8)
     return depth(c.scores, static_cast<double>(row.qk_dim)) * kU32 * row.spread[j];
   for (std::int64_t d = 0; d < row.qk_dim; ++d) terms[d] = row.q[d] * row.key(j, d);
@@ -69,30 +72,39 @@ double dot_error(const AttendedRow& row, const AttentionContract& c, std::int64_
 
 // δ_j, the absolute error of a score inside the exponential.
 //
-// Proof. The dot product errs by acc and, through the folded scale, by a few u32·G. The exponent fma(x, scale·log2e, -m·log2e)
-// errs by 4u32|s - m| + u32|m|, and each rescale of an online softmax multiplies all earlier keys, in numerator and
-// denominator, by (1 ± 2^-22): hence the number of rises. The maxima's steps telescope into M - s_j. A softcap only shrinks
-// relative errors, since y·sech²y <= tanh y. Each extra rounding of an operand or a score adds its own u.
+// Proof. The dot product errs by acc and, through the folded scale, by a few u32·G. The exponent fma(x,
+// scale·log2e, -m·log2e) errs by 4u32|s - m| + u32|m|, and each rescale of an online softmax multiplies all
+// earlier keys, in numerator and denominator, by (1 ± 2^-22): hence the number of rises. The maxima's steps
+// telescope into M - s_j. A softcap only shrinks relative errors, since y·sech²y <= tanh y. Each extra
+// rounding of an operand or a score adds its own u.
 class ScoreErrors {
  public:
   ScoreErrors(const AttendedRow& row, const AttentionContract& c, bool softcapped_or_alibi, double softcap)
-      : row_(row), c_(c), bent_(softcapped_or_alibi), softcap_(softcap), r_(roundings_of(c)), terms_(row.qk_dim) {
+      : row_(row),
+        c_(c),
+        bent_(softcapped_or_alibi),
+        softcap_(softcap),
+        r_(roundings_of(c)),
+        terms_(row.qk_dim) {
     common_ = (1 + rises(row, c)) * kExp;
-    if (c.splits > 1) common_ += kExp + 4 * kU32 * (1 + std::log(static_cast<double>(std::max<std::int64_t>(2, row.keys))));
+    if (c.splits > 1)
+      common_ += kExp + 4 * kU32 * (1 + std::log(static_cast<double>(std::max<std::int64_t>(2, row.keys))));
     if (c.operand == DType::kF16 && (c.q_scaled_rounded || c.k_rounded))
       for (std::int64_t d = 0; d < row.qk_dim; ++d) q_size_ += std::fabs(row.q[d]);
   }
 
   double at(std::int64_t j) {
     const double s = std::fabs(row_.score[j]), g = row_.spread[j];
-    double e = dot_error(row_, c_, j, terms_) + 4 * kU32 * g + 6 * kU32 * (s + row_.max - row_.score[j]) + common_;
+    double e =
+        dot_error(row_, c_, j, terms_) + 4 * kU32 * g + 6 * kU32 * (s + row_.max - row_.score[j]) + common_;
     const double u = r_.operand;
     if (c_.q_scaled_rounded) e += u * g;
     if (c_.k_rounded) e += u * g;
     if (c_.operand == DType::kF16) e += f16_floor(j);
     e += c_.score_roundings * u * (bent_ ? g : s);
     if (softcap_ > 0 && c_.tanh == Tanh::kFromExp) e += 8 * kU32 * softcap_;
-    if (softcap_ > 0 && c_.tanh == Tanh::kApprox) e += 0x1p-11 * s;
+    // Before ALiBi: |cap·tanh(x / cap)| is at most |x| and at most the cap.
+    if (softcap_ > 0 && c_.tanh == Tanh::kApprox) e += 0x1p-11 * std::min(std::fabs(row_.raw[j]), softcap_);
     return e;
   }
 
@@ -119,21 +131,21 @@ class ScoreErrors {
 
 // Sums over the keys that the formulas need, per output dimension.
 struct Sums {
-  std::vector<double> hull;      // max |v - o|
-  std::vector<double> shift;     // Σ p(e^δ - 1)|v - o|
-  std::vector<double> spread;    // Σ p|v - o|
-  std::vector<double> size;      // A = Σ p|v|, widened by e^δ where scores are rough
-  std::vector<double> plain;     // Σ|v|
-  std::vector<double> far;       // Σ|v - o|
-  std::vector<double> running;   // acc[p·v]
-  std::vector<double> largest;   // max |v|
+  std::vector<double> hull;     // max |v - o|
+  std::vector<double> shift;    // Σ p(e^δ - 1)|v - o|
+  std::vector<double> spread;   // Σ p|v - o|
+  std::vector<double> size;     // A = Σ p|v|, widened by e^δ where scores are rough
+  std::vector<double> plain;    // Σ|v|
+  std::vector<double> far;      // Σ|v - o|
+  std::vector<double> running;  // acc[p·v]
+  std::vector<double> largest;  // max |v|
   explicit Sums(std::size_t d)
       : hull(d), shift(d), spread(d), size(d), plain(d), far(d), running(d), largest(d) {}
 };
 
 // Adds one key to all sums. The hot loop of a budget: eight arrays of the value dim.
-ASSAY_VECTORIZED void add_key(Sums& s, const double* __restrict v, const double* __restrict o, std::int64_t dims, double p,
-                              double moved) {
+ASSAY_VECTORIZED void add_key(Sums& s, const double* __restrict v, const double* __restrict o,
+                              std::int64_t dims, double p, double moved) {
   double* __restrict hull = s.hull.data();
   double* __restrict largest = s.largest.data();
   double* __restrict shift = s.shift.data();
@@ -156,11 +168,13 @@ ASSAY_VECTORIZED void add_key(Sums& s, const double* __restrict v, const double*
 // acc[p·v], by the declared order: chains and matrix units carry their running sums over all keys.
 void value_sums(Sums& s, const AttendedRow& row, const AttentionContract& c) {
   const auto n = static_cast<double>(row.keys), splits = static_cast<double>(c.splits);
-  const bool known = c.values.order == Accumulation::Order::kChain || c.values.order == Accumulation::Order::kMma;
+  const bool known =
+      c.values.order == Accumulation::Order::kChain || c.values.order == Accumulation::Order::kMma;
   if (!known || c.fresh_register) {
     const double steps = c.tile > 0 ? std::ceil(n / static_cast<double>(c.tile)) : 1;
-    const double c_acc = c.fresh_register ? depth(c.values, std::min<double>(n, static_cast<double>(c.tile))) + 2 * steps
-                                          : depth(c.values, n);
+    const double c_acc = c.fresh_register
+                             ? depth(c.values, std::min<double>(n, static_cast<double>(c.tile))) + 2 * steps
+                             : depth(c.values, n);
     for (std::size_t d = 0; d < s.running.size(); ++d) s.running[d] = (c_acc + 2 * splits) * kU32 * s.size[d];
     return;
   }
@@ -183,9 +197,10 @@ void value_sums(Sums& s, const AttendedRow& row, const AttentionContract& c) {
           a[d] += z;
         }
       for (std::size_t d = 0; d < a.size(); ++d)
-        s.running[d] += block == 1 ? kU32 * std::fabs(a[d])
-                                   : static_cast<double>(block + 1) * std::ldexp(top[d], -c.values.fraction_bits) +
-                                         0x1p-23 * std::fabs(a[d]);
+        s.running[d] += block == 1
+                            ? kU32 * std::fabs(a[d])
+                            : static_cast<double>(block + 1) * std::ldexp(top[d], -c.values.fraction_bits) +
+                                  0x1p-23 * std::fabs(a[d]);
     }
   }
   for (std::size_t d = 0; d < a.size(); ++d) s.running[d] += 2 * splits * kU32 * s.size[d];
@@ -200,7 +215,9 @@ struct RowErrors {
 
 // Bounds of e^δ - 1 from above and e^-δ from below that need no exponential for the usual, small δ.
 double upper_expm1(double delta) { return delta < 0x1p-8 ? delta * (1 + delta) : std::expm1(delta); }
-double lower_exp(double minus_delta) { return minus_delta > -0x1p-8 ? 1 + minus_delta : std::exp(minus_delta); }
+double lower_exp(double minus_delta) {
+  return minus_delta > -0x1p-8 ? 1 + minus_delta : std::exp(minus_delta);
+}
 
 RowErrors score_errors(const AttendedRow& row, const AttentionContract& c) {
   // A score that differs from its raw product was bent by a softcap or ALiBi.
@@ -224,19 +241,21 @@ RowErrors score_errors(const AttendedRow& row, const AttentionContract& c) {
   return e;
 }
 
-// The sums in binary32, sixteen dimensions at a time, for contracts that need only the hull, Σ p(e^δ - 1)|v - o| and Σ p|v|.
+// The sums in binary32, sixteen dimensions at a time, for contracts that need only the hull, Σ p(e^δ - 1)|v -
+// o| and Σ p|v|.
 //
-// They may only err upwards. Each of up to 256 additions in a row errs by 2^-24 of the sum, the operands by 2^-24 each: 2^-15 in
-// all, paid for by the factor 1 + 2^-12. |v - o| is off by 2^-23(|v| + |o|) at most. Weights below binary32's range count as
-// 2^-126.
+// They may only err upwards. Each of up to 256 additions in a row errs by 2^-24 of the sum, the operands by
+// 2^-24 each: 2^-15 in all, paid for by the factor 1 + 2^-12. |v - o| is off by 2^-23(|v| + |o|) at most.
+// Weights below binary32's range count as 2^-126.
 constexpr std::int64_t kNarrowBlock = 256, kLanes = 16;
 typedef float Sixteen __attribute__((vector_size(64)));
 typedef float UnalignedSixteen __attribute__((vector_size(64), aligned(4)));
 typedef std::int32_t SixteenBits __attribute__((vector_size(64)));
 #define ASSAY_MAGNITUDE(x) (reinterpret_cast<Sixteen>(reinterpret_cast<SixteenBits>(x) & 0x7fffffff))
 
-ASSAY_VECTORIZED void narrow_block(const float* v, std::int64_t dims, std::int64_t keys, const float* p, const float* moved,
-                                   const float* o, float* hull, float* shift, float* size) {
+ASSAY_VECTORIZED void narrow_block(const float* v, std::int64_t dims, std::int64_t keys, const float* p,
+                                   const float* moved, const float* o, float* hull, float* shift,
+                                   float* size) {
   Sixteen h = {}, s = {}, a = {};
   const Sixteen middle = *reinterpret_cast<const UnalignedSixteen*>(o);
   for (std::int64_t j = 0; j < keys; ++j) {
@@ -269,8 +288,8 @@ Sums narrow_sums(const AttendedRow& row, const RowErrors& e) {
   float hull[kLanes], shift[kLanes], size[kLanes];
   for (std::int64_t d = 0; d < whole; d += kLanes)
     for (std::int64_t j = 0; j < row.keys; j += kNarrowBlock) {
-      narrow_block(row.v_narrow + j * row.v_dim + d, row.v_dim, std::min(kNarrowBlock, row.keys - j), &p[j], &moved[j], &o[d],
-                   hull, shift, size);
+      narrow_block(row.v_narrow + j * row.v_dim + d, row.v_dim, std::min(kNarrowBlock, row.keys - j), &p[j],
+                   &moved[j], &o[d], hull, shift, size);
       for (std::int64_t i = 0; i < kLanes; ++i) {
         s.hull[d + i] = std::max<double>(s.hull[d + i], hull[i]);
         s.shift[d + i] += shift[i];
@@ -299,7 +318,8 @@ Sums sum_keys(const AttendedRow& row, const RowErrors& e, const AttentionContrac
   const bool narrow = narrow_suffices(c);
   Sums s = narrow ? narrow_sums(row, e) : Sums(static_cast<std::size_t>(row.v_dim));
   for (std::int64_t j = 0; !narrow && j < row.keys; ++j)
-    add_key(s, row.v + j * row.v_dim, row.out, row.v_dim, row.weight[j], row.weight[j] * upper_expm1(e.delta[j]));
+    add_key(s, row.v + j * row.v_dim, row.out, row.v_dim, row.weight[j],
+            row.weight[j] * upper_expm1(e.delta[j]));
   if (row.sink_weight > 0) {
     const std::vector<double> zero(static_cast<std::size_t>(row.v_dim), 0.0);
     add_key(s, zero.data(), row.out, row.v_dim, row.sink_weight, row.sink_weight * std::expm1(e.sink_delta));
@@ -307,8 +327,8 @@ Sums sum_keys(const AttendedRow& row, const RowErrors& e, const AttentionContrac
   return s;
 }
 
-// Scores so rough that weights change by more than a 64th: every |o| in the formulas is replaced by what the moved weights
-// can make of it.
+// Scores so rough that weights change by more than a 64th: every |o| in the formulas is replaced by what the
+// moved weights can make of it.
 void widen(Sums& s, const AttendedRow& row, const RowErrors& e) {
   std::vector<double> moved(s.size.size());
   for (std::int64_t j = 0; j < row.keys; ++j)
@@ -349,8 +369,9 @@ std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, c
       const double v = row.v[j * row.v_dim + d], off = v - row.out[d];
       const double p_base = c.sum_from_rounded_p ? off * off : v * v;
       squares[d] += p2 * v * v;
-      variance[d] += p2 * (r.p * r.p / 3 * p_base + r.v * r.v / 3 * v * v + per_sum * v * v + off * off * score2) +
-                     r.p_floor * r.p_floor / 3 * v * v / (row.sum * row.sum);
+      variance[d] +=
+          p2 * (r.p * r.p / 3 * p_base + r.v * r.v / 3 * v * v + per_sum * v * v + off * off * score2) +
+          r.p_floor * r.p_floor / 3 * v * v / (row.sum * row.sum);
     }
   }
   const bool scores_rounded = c.score_roundings > 0 || c.q_scaled_rounded || c.k_rounded;
@@ -358,19 +379,23 @@ std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, c
     const double o2 = row.out[d] * row.out[d];
     // The sum of the weights errs as well, by one factor for all dimensions.
     variance[d] += std::max(16.0, sum_depth(row, c) / 6) * kU32 * kU32 * o2;
-    // The parts' own sums are unknown here; for independent zero-mean values their squares add up to about Σ p²v².
-    variance[d] += r.part * r.part / 3 * (o2 + squares[d]) + r.out * r.out / 3 * o2 + r.out_floor * r.out_floor / 3;
+    // The parts' own sums are unknown here; for independent zero-mean values their squares add up to about Σ
+    // p²v².
+    variance[d] +=
+        r.part * r.part / 3 * (o2 + squares[d]) + r.out * r.out / 3 * o2 + r.out_floor * r.out_floor / 3;
     variance[d] = scores_rounded && rough > 0.01 ? 0 : std::sqrt(variance[d]);
   }
   return variance;
 }
 
-// Numerator and denominator share the weights p(1+η), |η| <= e^δ - 1, so o' - o = Σpη(v - o) / Σp(1+η); the result stays in
-// the hull of the values.
-double shifted(const Sums& s, const RowErrors& e, std::size_t d) { return std::min(s.hull[d], s.shift[d] / e.low); }
+// Numerator and denominator share the weights p(1+η), |η| <= e^δ - 1, so o' - o = Σpη(v - o) / Σp(1+η); the
+// result stays in the hull of the values.
+double shifted(const Sums& s, const RowErrors& e, std::size_t d) {
+  return std::min(s.hull[d], s.shift[d] / e.low);
+}
 
-// Rounded weights: the same identity with |ρ_j| <= u_P + η_P/(p_j·l) where the sum uses the rounded weights, else a plain error
-// of the numerator.
+// Rounded weights: the same identity with |ρ_j| <= u_P + η_P/(p_j·l) where the sum uses the rounded weights,
+// else a plain error of the numerator.
 double rounded_weights(const Sums& s, const AttentionContract& c, const Roundings& r, const AttendedRow& row,
                        std::size_t d) {
   if (!c.sum_from_rounded_p) return r.p * s.size[d] + r.p_floor * s.plain[d] / row.sum;
@@ -403,8 +428,9 @@ double likely_lse(const AttendedRow& row, double c_l) {
 }  // namespace
 
 const std::vector<std::string>& attention_terms() {
-  static const std::vector<std::string> names = {"the scores' errors", "rounding of P",        "the sums in fp32",
-                                                 "rounding of V",      "rounding of partials", "rounding of the output"};
+  static const std::vector<std::string> names = {"the scores' errors",   "rounding of P",
+                                                 "the sums in fp32",     "rounding of V",
+                                                 "rounding of partials", "rounding of the output"};
   return names;
 }
 
@@ -437,96 +463,17 @@ RowBudget row_budget(const AttendedRow& row, const AttentionContract& c, bool wa
     b.term[d] = static_cast<std::uint8_t>(std::max_element(parts, parts + 6) - parts);
   }
   b.lse = lse_budget(row, c, r, e, c_l);
-  // A sink far above the keys makes one common error of all weights, which isn't independent between dimensions.
+  // A sink far above the keys makes one common error of all weights, which isn't independent between
+  // dimensions.
   if (!want_sigma || row.sink_weight > 0.5) {
     if (want_sigma) b.sigma.assign(b.out.size(), 0.0);
     return b;
   }
   b.sigma = sigmas(row, c, r);
-  const bool plain_scores = c.score_roundings == 0 && !c.q_scaled_rounded && !c.k_rounded && !c.sum_from_rounded_p;
+  const bool plain_scores =
+      c.score_roundings == 0 && !c.q_scaled_rounded && !c.k_rounded && !c.sum_from_rounded_p;
   if (plain_scores) b.likely_lse = likely_lse(row, c_l);
   return b;
-}
-
-namespace {
-
-struct Collector {
-  const AttentionContract& contract;
-  const AttentionInputs& inputs;
-  Reference& out;
-  Reference& lse;
-  std::int64_t heads, tokens, v_dim;
-  bool want_sigma;
-
-  void operator()(const AttendedRow& row) const {
-    const RowBudget b = row_budget(row, contract, want_sigma);
-    const std::int64_t at = (row.token * heads + row.head) * v_dim;
-    std::copy(b.out.begin(), b.out.end(), out.budget.begin() + at);
-    std::copy(b.term.begin(), b.term.end(), out.term.begin() + at);
-    if (want_sigma) std::copy(b.sigma.begin(), b.sigma.end(), out.sigma.begin() + at);
-    const double base = contract.lse_base2 ? std::log2(std::exp(1.0)) : 1;
-    lse.budget[row.head * tokens + row.token] = base * b.lse;
-    if (want_sigma) lse.likely[row.head * tokens + row.token] = base * b.likely_lse;
-    if (inputs.out == Structured::kCounts)
-      std::fill_n(out.multiplier.begin() + at, v_dim, std::exp(row.lse));
-    if (lse.structured != Structured::kNone && row.sink_weight > 0)
-      lse.multiplier[row.head * tokens + row.token] = std::exp(row.sink);
-  }
-};
-
-void fill_lse(Reference& lse, const AttentionResult& result, const AttentionContract& c, std::int64_t tokens,
-              std::int64_t heads) {
-  for (std::int64_t t = 0; t < tokens; ++t)
-    for (std::int64_t h = 0; h < heads; ++h) {
-      const double natural = result.lse[t * heads + h];
-      double& to = lse.value[h * tokens + t];
-      to = std::isinf(natural) ? c.empty_lse : c.lse_base2 ? natural / std::log(2.0) : natural;
-    }
-}
-
-}  // namespace
-
-Expected<std::vector<Reference>> attention_reference(const AttentionProblem& p, const AttentionContract& c,
-                                                     const AttentionInputs& inputs, int threads) {
-  if (auto ok = check(p); !ok) return tl::unexpected(ok.error());
-  const std::int64_t tokens = p.q.shape()[0], heads = p.q.shape()[1], v_dim = p.kv.v.shape()[3];
-  // The independent roundings of gate 3 don't describe truncation, 14-bit sums or an approximate tanh.
-  const bool independent = !c.p_truncated && c.scores.order != Accumulation::Order::kFp8 &&
-                           (p.softcap == 0 || c.tanh == Tanh::kExact);
-  const bool want_sigma = inputs.iid_values && independent && v_dim >= 64;
-  std::vector<Reference> refs(2);
-  Reference &out = refs[0], &lse = refs[1];
-  out.name = "out";
-  out.type = c.out;
-  out.shape = {tokens, heads, v_dim};
-  out.axes = {"token", "head", "dim"};
-  out.terms = attention_terms();
-  out.structured = inputs.out;
-  lse.name = "lse";
-  lse.shape = {heads, tokens};
-  lse.axes = {"head", "token"};
-  lse.structured = inputs.lse == Structured::kExpCounts && c.lse_base2 ? Structured::kExp2Counts : inputs.lse;
-  const auto size = static_cast<std::size_t>(tokens * heads);
-  out.budget.assign(size * v_dim, 0.0);
-  out.term.assign(size * v_dim, 0);
-  if (inputs.out == Structured::kCounts) out.multiplier.assign(size * v_dim, 0.0);
-  lse.value.assign(size, 0.0);
-  lse.budget.assign(size, 0.0);
-  lse.multiplier.assign(size, 0.0);
-  const bool scores_rounded = c.score_roundings > 0 || c.q_scaled_rounded || c.k_rounded;
-  if (want_sigma) {
-    out.sigma.assign(size * v_dim, 0.0);
-    // Errors of the scores act on all dimensions at once: where a few keys hold all the weight and nothing coarser hides them
-    // (rounded scores, or no 16-bit rounding at all) the row's RMS has the spread of one or two numbers, not of 64.
-    out.rms_limit = scores_rounded || c.out == DType::kF32 ? 3 : inputs.heavy_tailed ? 2 : 1.5;
-    lse.likely.assign(size, 0.0);
-  }
-  auto result = attend(p, Collector{c, inputs, out, lse, heads, tokens, v_dim, want_sigma}, threads);
-  if (!result) return tl::unexpected(result.error());
-  out.value = std::move(result->out);
-  fill_lse(lse, *result, c, tokens, heads);
-  if (!c.writes_lse) refs.pop_back();
-  return refs;
 }
 
 }  // namespace assay::num

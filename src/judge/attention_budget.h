@@ -11,14 +11,15 @@ namespace assay::num {
 
 // What the inputs permit beyond the budget.
 struct AttentionInputs {
-  bool iid_values = false;    // V is independent, zero-mean: the statistical gate may judge
+  bool iid_values = false;  // V is independent, zero-mean: the statistical gate may judge
   bool heavy_tailed = false;
   Structured out = Structured::kNone, lse = Structured::kNone;
 };
 
-// Runs the oracle and returns references for "out" [tokens][heads][v dim] and, where the contract returns it, "lse"
-// [heads][tokens]. Error: whatever check() of the problem says.
-Expected<std::vector<Reference>> attention_reference(const AttentionProblem& problem, const AttentionContract& contract,
+// Runs the oracle and returns references for "out" [tokens][heads][v dim] and, where the contract returns it,
+// "lse" [heads][tokens]. Error: whatever check() of the problem says.
+Expected<std::vector<Reference>> attention_reference(const AttentionProblem& problem,
+                                                     const AttentionContract& contract,
                                                      const AttentionInputs& inputs, int threads = 0);
 
 // The budget of one row, apart so that it can be tested. out: [v dim]; sigma is empty unless wanted.

@@ -20,7 +20,8 @@ AttentionContract contract(DType p) {
 // All rows of a problem that have keys.
 template <class F>
 void each_row(const AttentionProblem& p, F&& f) {
-  ASSERT_TRUE(attend(p, [&](const AttendedRow& row) { f(row); }, 1));
+  ASSERT_TRUE(attend(
+      p, [&](const AttendedRow& row) { f(row); }, 1));
 }
 
 // The budget's parts move as their causes do: what is rounded more coarsely may err more.
@@ -69,8 +70,8 @@ TEST(AttentionBudget, OneKeyLeavesTheRoundingOfTheOutput) {
   });
 }
 
-// Adversaries that keep the contract, at its edge: every weight is rounded the worst way for one output. They are inside;
-// weights that are wrong by four times their unit are outside.
+// Adversaries that keep the contract, at its edge: every weight is rounded the worst way for one output. They
+// are inside; weights that are wrong by four times their unit are outside.
 TEST(AttentionBudget, WorstRoundingOfWeightsIsInsideFourTimesIsOutside) {
   int outside = 0, rows = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -82,7 +83,8 @@ TEST(AttentionBudget, WorstRoundingOfWeightsIsInsideFourTimesIsOutside) {
       const RowBudget b = row_budget(row, c, false);
       for (std::int64_t d = 0; d < row.v_dim; ++d) {
         double moved = 0;
-        for (std::int64_t j = 0; j < row.keys; ++j) moved += 0x1p-8 * row.weight[j] * std::fabs(row.v[j * row.v_dim + d]);
+        for (std::int64_t j = 0; j < row.keys; ++j)
+          moved += 0x1p-8 * row.weight[j] * std::fabs(row.v[j * row.v_dim + d]);
         EXPECT_LE(moved, b.out[d]);
         ++rows;
         outside += 4 * moved > b.out[d];
@@ -105,7 +107,8 @@ TEST(AttentionBudget, ScoresWrongByTheirBudgetStayInsideTwiceThatDoesNot) {
     each_row(held->problem, [&](const AttendedRow& row) {
       if (row.keys < 2) return;
       const RowBudget b = row_budget(row, c, false);
-      // Scores rounded to bf16 the worst way for one output dimension: up where the value lies above the output.
+      // Scores rounded to bf16 the worst way for one output dimension: up where the value lies above the
+      // output.
       for (double times : {1.0, 4.0}) {
         double top = 0, sum = 0;
         for (std::int64_t j = 0; j < row.keys; ++j) {

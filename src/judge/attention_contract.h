@@ -1,5 +1,5 @@
-// What an attention kernel declares about its rounding. The budget follows it; a kernel that keeps another contract is judged
-// wrong, or reported as keeping a looser one.
+// What an attention kernel declares about its rounding. The budget follows it; a kernel that keeps another
+// contract is judged wrong, or reported as keeping a looser one.
 #pragma once
 
 #include <limits>
@@ -15,15 +15,15 @@ enum class Tanh : std::uint8_t { kExact, kFromExp, kApprox };
 struct AttentionContract {
   std::string name;
   DType out = DType::kBf16;
-  DType operand = DType::kBf16;      // type that rounded q·scale and dequantised keys are stored in
-  Accumulation scores = kAnyOrder;   // of q·k
-  Accumulation values = kAnyOrder;   // of P·V
-  std::int64_t tile = 0;             // keys per step of the running softmax; 0: one step
-  bool fresh_register = false;       // P·V of each step starts from zero and is added afterwards
-  std::int64_t splits = 1;           // parts of the keys that are attended to apart and merged
-  DType partial = DType::kF32;       // type of the parts' outputs
-  DType p = DType::kF32;             // type of the weights before P·V; f32: not rounded
-  int p_offset = 0;                  // log2 of the factor that e4m3 weights are scaled by
+  DType operand = DType::kBf16;     // type that rounded q·scale and dequantised keys are stored in
+  Accumulation scores = kAnyOrder;  // of q·k
+  Accumulation values = kAnyOrder;  // of P·V
+  std::int64_t tile = 0;            // keys per step of the running softmax; 0: one step
+  bool fresh_register = false;      // P·V of each step starts from zero and is added afterwards
+  std::int64_t splits = 1;          // parts of the keys that are attended to apart and merged
+  DType partial = DType::kF32;      // type of the parts' outputs
+  DType p = DType::kF32;            // type of the weights before P·V; f32: not rounded
+  int p_offset = 0;                 // log2 of the factor that e4m3 weights are scaled by
   bool p_truncated = false;
   bool sum_from_rounded_p = false;
   bool q_scaled_rounded = false;  // q·scale is stored in the operand type

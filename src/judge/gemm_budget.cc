@@ -54,14 +54,16 @@ Reference gemm_reference(std::span<const double> a, std::span<const double> w, s
       const double scale_steps = c.scale_after > 0 ? static_cast<double>(c.scale_after) + 2 : 0;
       double parts[4] = {};
       parts[0] = u_w * d.size;
-      parts[1] = d.order + (4 + scale_steps + 2 * static_cast<double>(c.splits)) * kU32 * d.size + 4 * kU32 * (std::fabs(b) + std::fabs(o));
+      parts[1] = d.order + (4 + scale_steps + 2 * static_cast<double>(c.splits)) * kU32 * d.size +
+                 4 * kU32 * (std::fabs(b) + std::fabs(o));
       parts[2] = c.splits > 1 ? u_part * (d.parts + (c.partials_added ? d.running : 0)) : 0;
       parts[3] = u_o * std::fabs(o) + std::max(subnormal_roundoff(c.out), 0x1p-149);
       r.value.push_back(o);
       r.budget.push_back((1 + 0x1p-6) * (parts[0] + parts[1] + parts[2]) + parts[3]);
       r.term.push_back(static_cast<std::uint8_t>(std::max_element(parts, parts + 4) - parts));
       if (iid && c.splits == 1)
-        r.sigma.push_back(std::sqrt(u_w * u_w / 3 * d.squares + u_o * u_o / 3 * o * o + c_k * kU32 * kU32 / 6 * d.squares));
+        r.sigma.push_back(
+            std::sqrt(u_w * u_w / 3 * d.squares + u_o * u_o / 3 * o * o + c_k * kU32 * kU32 / 6 * d.squares));
     }
   if (!r.sigma.empty()) {
     r.stat_axis = 0;

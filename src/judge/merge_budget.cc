@@ -16,7 +16,8 @@ struct Row {
   double top = 0, merged = 0, largest = 0;
 };
 
-Row row_of(std::span<const AttentionState> states, const AttentionState& merged, std::int64_t r, double unit) {
+Row row_of(std::span<const AttentionState> states, const AttentionState& merged, std::int64_t r,
+           double unit) {
   Row row;
   row.merged = unit * merged.lse[r];
   row.top = -INFINITY;
@@ -75,7 +76,8 @@ Expected<std::vector<Reference>> merge_reference(std::span<const AttentionState>
         weights += off * n * (kExp + 2 * kU32 * row.largest);
         sums += 2 * n * kU32 * (size + std::fabs(o)) + (n - 1) * u_part * running;
       }
-      const double rounding = unit_roundoff(c.out) * std::fabs(o) + std::max(subnormal_roundoff(c.out), 0x1p-149);
+      const double rounding =
+          unit_roundoff(c.out) * std::fabs(o) + std::max(subnormal_roundoff(c.out), 0x1p-149);
       out.budget.push_back((1 + 0x1p-6) * (weights + sums) + rounding);
       const double parts[] = {weights, sums, rounding};
       out.term.push_back(static_cast<std::uint8_t>(std::max_element(parts, parts + 3) - parts));

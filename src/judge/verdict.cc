@@ -59,7 +59,8 @@ void refuse(GateResult& gate, const Reference& r, std::string why) {
 
 int number_class(double x) { return std::isnan(x) ? 3 : std::isinf(x) ? (x > 0 ? 2 : 1) : 0; }
 
-// Shape, type, NaN and infinity class, and equality where no error is allowed. False: nothing more can be compared.
+// Shape, type, NaN and infinity class, and equality where no error is allowed. False: nothing more can be
+// compared.
 bool exact_gate(GateResult& gate, const Reference& r, const Actual& a) {
   gate.applied = true;
   if (a.type != r.type) {
@@ -112,13 +113,16 @@ void rms_along_axis(GateResult& gate, const Reference& r, const Actual& a) {
         const double z = (a.value[e] - r.value[e]) / r.sigma[e];
         sum += z * z;
         ++used;
-        if (std::fabs(z) >= std::fabs(a.value[worst] - r.value[worst]) / std::max(r.sigma[worst], 1e-300)) worst = e;
+        if (std::fabs(z) >= std::fabs(a.value[worst] - r.value[worst]) / std::max(r.sigma[worst], 1e-300))
+          worst = e;
       }
       if (used == 0) continue;
       const double rms = std::sqrt(sum / static_cast<double>(used));
-      note(gate, r, worst, std::isnan(rms) ? kInf : rms / r.rms_limit, a.value[worst], r.value[worst], r.rms_limit,
+      note(gate, r, worst, std::isnan(rms) ? kInf : rms / r.rms_limit, a.value[worst], r.value[worst],
+           r.rms_limit,
            fmt::format("; RMS of error/sigma over {} is {:.3g}, limit {:.3g}",
-                       static_cast<std::size_t>(axis) < r.axes.size() ? r.axes[axis] : "the row", rms, r.rms_limit));
+                       static_cast<std::size_t>(axis) < r.axes.size() ? r.axes[axis] : "the row", rms,
+                       r.rms_limit));
     }
 }
 
@@ -127,8 +131,9 @@ void statistical_gate(GateResult& gate, const Reference& r, const Actual& a) {
   for (std::size_t i = 0; i < r.likely.size(); ++i) {
     if (r.likely[i] <= 0 || std::isinf(r.value[i])) continue;
     const double error = std::fabs(a.value[i] - r.value[i]);
-    note(gate, r, static_cast<std::int64_t>(i), std::isnan(error) ? kInf : error / r.likely[i], a.value[i], r.value[i],
-         r.likely[i], fmt::format(", error {:.3g} where independent roundings give {:.3g}", error, r.likely[i]));
+    note(gate, r, static_cast<std::int64_t>(i), std::isnan(error) ? kInf : error / r.likely[i], a.value[i],
+         r.value[i], r.likely[i],
+         fmt::format(", error {:.3g} where independent roundings give {:.3g}", error, r.likely[i]));
   }
 }
 
@@ -185,7 +190,8 @@ std::string Verdict::summary() const {
 Verdict judge(std::span<const Reference> references, std::span<const Actual> actuals) {
   Verdict v;
   for (const Reference& r : references) {
-    const auto a = std::find_if(actuals.begin(), actuals.end(), [&](const Actual& x) { return x.name == r.name; });
+    const auto a =
+        std::find_if(actuals.begin(), actuals.end(), [&](const Actual& x) { return x.name == r.name; });
     if (a == actuals.end()) {
       refuse(v[Gate::kExact], r, "not returned");
       continue;

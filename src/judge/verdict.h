@@ -1,4 +1,5 @@
-// Four gates between what a kernel returned and what it had to return. Families fill in References; this file decides.
+// Four gates between what a kernel returned and what it had to return. Families fill in References; this file
+// decides.
 #pragma once
 
 #include <array>
@@ -44,12 +45,14 @@ struct Reference {
   Shape shape;
   std::vector<std::string> axes;  // names of the dimensions, for messages: request, token, head, …
   std::vector<double> value;      // exact, in binary64
-  // Gate 2. Largest error that a kernel of the declared contract can make; empty: every element must be equal (gate 1).
+  // Gate 2. Largest error that a kernel of the declared contract can make; empty: every element must be equal
+  // (gate 1).
   std::vector<double> budget;
   std::vector<std::uint8_t> term;  // index into terms of the budget's largest part, or empty
   std::vector<std::string> terms;
-  // Gate 3. Standard deviation of the rounding errors (0: element not judged), the limit of the RMS of error/sigma along
-  // stat_axis, and an elementwise bound that holds for independent errors (LSE). Empty where the inputs don't allow it.
+  // Gate 3. Standard deviation of the rounding errors (0: element not judged), the limit of the RMS of
+  // error/sigma along stat_axis, and an elementwise bound that holds for independent errors (LSE). Empty
+  // where the inputs don't allow it.
   std::vector<double> sigma;
   double rms_limit = 0;
   int stat_axis = -1;
@@ -67,7 +70,8 @@ struct GateResult {
   std::string tensor;
   std::vector<std::int64_t> at;
   double got = 0, want = 0, allowed = 0;
-  std::string why;  // one sentence about the worst element: coordinates, both values, budget and its largest term
+  std::string
+      why;  // one sentence about the worst element: coordinates, both values, budget and its largest term
 };
 
 struct Verdict {

@@ -36,7 +36,8 @@ TEST(Verdict, AtTheEdgePassesAndPastItFails) {
   EXPECT_TRUE(judged(r, {1.25, 1.5}).passed());
   const Verdict v = judged(r, {1.25, std::nextafter(1.5, 0)});
   EXPECT_FALSE(v.passed());
-  EXPECT_EQ(v.summary(), "budget gate: out[token 0, dim 1]: got 1.5, want 2, error 0.5 of 0.5 allowed, mostly the sums");
+  EXPECT_EQ(v.summary(),
+            "budget gate: out[token 0, dim 1]: got 1.5, want 2, error 0.5 of 0.5 allowed, mostly the sums");
   EXPECT_EQ(v[Gate::kBudget].at, (std::vector<std::int64_t>{0, 1}));
 }
 
@@ -49,7 +50,8 @@ TEST(Verdict, ZeroBudgetMeansEqual) {
 TEST(Verdict, ClassesOfNumbers) {
   const Reference r = reference({1, -kInf, kInf}, {1, 1, 1});
   EXPECT_TRUE(judged(r, {1, -kInf, kInf}).passed());
-  for (const auto& bad : std::vector<std::vector<double>>{{kNan, -kInf, kInf}, {1, kInf, kInf}, {1, -1e30, kInf}, {1, -kInf, kNan}, {kInf, -kInf, kInf}}) {
+  for (const auto& bad : std::vector<std::vector<double>>{
+           {kNan, -kInf, kInf}, {1, kInf, kInf}, {1, -1e30, kInf}, {1, -kInf, kNan}, {kInf, -kInf, kInf}}) {
     const Verdict v = judged(r, bad);
     EXPECT_FALSE(v[Gate::kExact].passed);
   }

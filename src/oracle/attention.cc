@@ -92,19 +92,27 @@ class ScratchPool {
 // The dequantised keys or values of one request and head, row after row.
 class CacheReader {
  public:
-  CacheReader(const TensorView& cache, const CacheScale& scale, const std::vector<std::int32_t>* pages, std::int64_t head)
-      : cache_(cache), scale_(scale), pages_(pages), head_(head), size_(cache.shape()[1]), dim_(cache.shape()[3]),
+  CacheReader(const TensorView& cache, const CacheScale& scale, const std::vector<std::int32_t>* pages,
+              std::int64_t head)
+      : cache_(cache),
+        scale_(scale),
+        pages_(pages),
+        head_(head),
+        size_(cache.shape()[1]),
+        dim_(cache.shape()[3]),
         per_head_(scale.tensor * (scale.head.empty() ? 1.0 : scale.head[head])) {}
 
   void read(std::int64_t position, double* to) const {
-    const std::int64_t page = position / size_, slot = position % size_, block = pages_ ? (*pages_)[page] : page;
+    const std::int64_t page = position / size_, slot = position % size_,
+                       block = pages_ ? (*pages_)[page] : page;
     if (dim_ > 0) cache_.load_row({block, slot, head_, 0}, dim_, to);
     double factor = per_head_;
     if (!scale_.token.shape().empty()) factor *= scale_.token.at({block, slot, head_});
     if (factor != 1.0)
       for (std::int64_t d = 0; d < dim_; ++d) to[d] *= factor;
     if (!scale_.group.shape().empty())
-      for (std::int64_t d = 0; d < dim_; ++d) to[d] *= scale_.group.at({block, slot, head_, d / scale_.group_size});
+      for (std::int64_t d = 0; d < dim_; ++d)
+        to[d] *= scale_.group.at({block, slot, head_, d / scale_.group_size});
   }
 
  private:
@@ -118,8 +126,15 @@ class CacheReader {
 // Works through one unit.
 class UnitWorker {
  public:
-  UnitWorker(const AttentionProblem& p, const Unit& u, const RowVisitor& visit, AttentionResult& result, Scratch& scratch)
-      : s_(scratch), p_(p), u_(u), visit_(visit), result_(result), qk_(p.q.shape()[2]), vd_(p.kv.v.shape()[3]) {}
+  UnitWorker(const AttentionProblem& p, const Unit& u, const RowVisitor& visit, AttentionResult& result,
+             Scratch& scratch)
+      : s_(scratch),
+        p_(p),
+        u_(u),
+        visit_(visit),
+        result_(result),
+        qk_(p.q.shape()[2]),
+        vd_(p.kv.v.shape()[3]) {}
 
   void run() {
     s_.positions = positions_of(p_, u_, &first_);
@@ -137,7 +152,8 @@ class UnitWorker {
  private:
   void gather(std::int64_t n) {
     const auto* pages = p_.kv.table.empty() ? nullptr : &p_.kv.table[u_.request];
-    const CacheReader keys(p_.kv.k, p_.kv.k_scale, pages, u_.kv_head), values(p_.kv.v, p_.kv.v_scale, pages, u_.kv_head);
+    const CacheReader keys(p_.kv.k, p_.kv.k_scale, pages, u_.kv_head),
+        values(p_.kv.v, p_.kv.v_scale, pages, u_.kv_head);
     s_.line.resize(qk_);
     s_.tiled.resize(padded_keys(n) * qk_);
     s_.v.resize(n * vd_);
@@ -154,7 +170,8 @@ class UnitWorker {
   void narrow_values(std::int64_t n) {
     s_.narrow.resize(n * vd_);
     s_.largest.assign(vd_, 0.0);
-    for (std::int64_t j = 0; j < n; ++j) narrow_row(&s_.v[j * vd_], vd_, &s_.narrow[j * vd_], s_.largest.data());
+    for (std::int64_t j = 0; j < n; ++j)
+      narrow_row(&s_.v[j * vd_], vd_, &s_.narrow[j * vd_], s_.largest.data());
   }
 
   struct RowId {
@@ -163,8 +180,8 @@ class UnitWorker {
 
   KeyRange range_of(const RowId& row) const {
     if (!p_.selected.empty()) return {0, total_};
-    KeyRange seen = visible_keys(p_.mask, causal_of(p_, u_.request), p_.q_lens[u_.request], p_.kv_lens[u_.request],
-                                 row.query);
+    KeyRange seen = visible_keys(p_.mask, causal_of(p_, u_.request), p_.q_lens[u_.request],
+                                 p_.kv_lens[u_.request], row.query);
     if (seen.first >= seen.last) return {0, 0};
     return {seen.first - first_, seen.last - first_};
   }
@@ -187,8 +204,8 @@ class UnitWorker {
     s_.score.resize(kRowBlock * stride);
     s_.weight.assign(kRowBlock * stride, 0.0);
     if (all.first < all.last)
-      dots_and_spreads(s_.q.data(), s_.tiled.data(), qk_, all.first, all.last, count, stride, p_.scale, s_.raw.data(),
-                       s_.spread.data());
+      dots_and_spreads(s_.q.data(), s_.tiled.data(), qk_, all.first, all.last, count, stride, p_.scale,
+                       s_.raw.data(), s_.spread.data());
     AttendedRow done[kRowBlock];
     for (std::int64_t r = 0; r < count; ++r) done[r] = softmax_row(rows[r], ranges[r], r, stride);
     s_.out.assign(kRowBlock * vd_, 0.0);
@@ -268,7 +285,8 @@ class UnitWorker {
 
 }  // namespace
 
-KeyRange visible_keys(const Mask& mask, bool causal, std::int64_t q_len, std::int64_t kv_len, std::int64_t i) {
+KeyRange visible_keys(const Mask& mask, bool causal, std::int64_t q_len, std::int64_t kv_len,
+                      std::int64_t i) {
   const std::int64_t position = mask.corner == Corner::kUpperLeft ? i : kv_len - q_len + i;
   KeyRange seen{0, kv_len};
   if (causal) seen.last = std::min(seen.last, position + 1);

@@ -1,9 +1,9 @@
 // Reference attention in binary64 on the stored bytes, with the log-sum-exp of every row.
 //
-// One engine serves dense, paged, sparse and MLA attention: keys are first gathered and dequantised into binary64, then a
-// block of query rows that share a key head is worked through. Sources: softmax(scale·q·kᵀ)·v as in Vaswani et al. 2017;
-// masks and conventions as flash_attn_varlen_func documents them; ALiBi as Press et al. 2022; sinks as in gpt-oss (one
-// more logit per head whose value is zero).
+// One engine serves dense, paged, sparse and MLA attention: keys are first gathered and dequantised into
+// binary64, then a block of query rows that share a key head is worked through. Sources:
+// softmax(scale·q·kᵀ)·v as in Vaswani et al. 2017; masks and conventions as flash_attn_varlen_func documents
+// them; ALiBi as Press et al. 2022; sinks as in gpt-oss (one more logit per head whose value is zero).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct CacheScale {
 };
 
 struct KvCache {
-  TensorView k, v;                              // [block][slot][kv heads][dim]
+  TensorView k, v;                               // [block][slot][kv heads][dim]
   std::vector<std::vector<std::int32_t>> table;  // [request][page]; empty: page p is block p
   CacheScale k_scale, v_scale;
 };
@@ -50,7 +50,8 @@ struct AttentionProblem {
   double softcap = 0;                // cap·tanh(score / cap); 0: none
   std::vector<double> alibi;         // [query heads] slopes, or empty
   std::vector<double> sink;          // [query heads] logits, or empty; -inf: none
-  // [token] key positions that it attends to, or empty. Positions outside [0, kv_len) are holes. Replaces the mask.
+  // [token] key positions that it attends to, or empty. Positions outside [0, kv_len) are holes. Replaces the
+  // mask.
   std::vector<std::vector<std::int64_t>> selected;
 };
 
@@ -59,14 +60,15 @@ struct AttendedRow {
   std::int64_t request, token, head;  // token counts over the whole batch
   std::int64_t keys;                  // n
   const double* q;                    // [qk dim]
-  const double* k_tiled;              // dequantised keys as dense_kernels.h tiles them; key 0 of the row is number k_first
+  const double*
+      k_tiled;  // dequantised keys as dense_kernels.h tiles them; key 0 of the row is number k_first
   std::int64_t k_first;
-  const double* v;                    // [n][v dim]
-  const float* v_narrow;              // [n][v dim], v rounded to binary32: budgets need no more
-  const double* v_largest;            // [v dim], at least max_j |v_jd|
+  const double* v;          // [n][v dim]
+  const float* v_narrow;    // [n][v dim], v rounded to binary32: budgets need no more
+  const double* v_largest;  // [v dim], at least max_j |v_jd|
   std::int64_t qk_dim, v_dim;
   double scale;
-  double softcap;          // 0: none
+  double softcap;        // 0: none
   const double* raw;     // [n] x_j = scale·q·k_j, before softcap and ALiBi
   const double* spread;  // [n] G_j = scale·Σ|q·k_j|
   const double* score;   // [n] s_j
@@ -95,9 +97,10 @@ KeyRange visible_keys(const Mask& mask, bool causal, std::int64_t q_len, std::in
 // Names the field that is wrong: shapes that disagree, heads that do not divide, pages outside the cache, …
 Expected<void> check(const AttentionProblem& problem);
 
-// `visit` is called once per row that has keys, from several threads at once. Memory: a few arrays as long as one
-// request's keys per thread. threads = 0: as many as the machine has.
-Expected<AttentionResult> attend(const AttentionProblem& problem, const RowVisitor& visit = {}, int threads = 0);
+// `visit` is called once per row that has keys, from several threads at once. Memory: a few arrays as long as
+// one request's keys per thread. threads = 0: as many as the machine has.
+Expected<AttentionResult> attend(const AttentionProblem& problem, const RowVisitor& visit = {},
+                                 int threads = 0);
 
 // The same by the shortest path from the definition, one row at a time in long double; the test of attend().
 Expected<AttentionResult> attend_plain(const AttentionProblem& problem);

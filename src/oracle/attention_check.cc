@@ -6,8 +6,10 @@ namespace assay::num {
 namespace {
 
 Expected<void> check_cache(const AttentionProblem& p, const char* name, const TensorView& view) {
-  if (view.shape().size() != 4) return fail(fmt::format("{}: rank {} where 4 is needed", name, view.shape().size()));
-  if (view.shape()[2] != p.kv.k.shape()[2]) return fail(fmt::format("{}: its key heads differ from k's", name));
+  if (view.shape().size() != 4)
+    return fail(fmt::format("{}: rank {} where 4 is needed", name, view.shape().size()));
+  if (view.shape()[2] != p.kv.k.shape()[2])
+    return fail(fmt::format("{}: its key heads differ from k's", name));
   if (view.shape()[0] != p.kv.k.shape()[0] || view.shape()[1] != p.kv.k.shape()[1])
     return fail(fmt::format("{}: its blocks differ from k's", name));
   return {};

@@ -22,7 +22,8 @@ Real cached(const AttentionProblem& p, const TensorView& cache, const CacheScale
   return value;
 }
 
-std::vector<std::int64_t> keys_of(const AttentionProblem& p, std::size_t r, std::int64_t i, std::int64_t token) {
+std::vector<std::int64_t> keys_of(const AttentionProblem& p, std::size_t r, std::int64_t i,
+                                  std::int64_t token) {
   std::vector<std::int64_t> keys;
   if (!p.selected.empty()) {
     for (std::int64_t j : p.selected[token])
@@ -77,7 +78,8 @@ Expected<AttentionResult> attend_plain(const AttentionProblem& p) {
         for (std::int64_t d = 0; d < v_dim; ++d) {
           Real out = 0;
           for (std::size_t n = 0; n < keys.size(); ++n)
-            out += std::exp(scores[n] - top) / sum * cached(p, p.kv.v, p.kv.v_scale, r, keys[n], h / group, d);
+            out +=
+                std::exp(scores[n] - top) / sum * cached(p, p.kv.v, p.kv.v_scale, r, keys[n], h / group, d);
           result.out.push_back(static_cast<double>(out));
         }
         result.lse.push_back(empty ? -std::numeric_limits<double>::infinity()

@@ -10,8 +10,8 @@
 namespace assay::num {
 namespace {
 
-using testing::Held;
 using testing::fill;
+using testing::Held;
 using testing::random_problem;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();

@@ -44,7 +44,8 @@ TEST(ContextParallel, RanksTogetherAreTheWhole) {
     p.causal.clear();
     p.mask = Mask{true, Corner::kBottomRight, -1, -1};
     const auto whole = attend(p);
-    const ContextParallel cp{1 + static_cast<std::int64_t>(seed % 4), 1 + static_cast<std::int64_t>(seed % 3) * 3};
+    const ContextParallel cp{1 + static_cast<std::int64_t>(seed % 4),
+                             1 + static_cast<std::int64_t>(seed % 3) * 3};
     std::vector<AttentionState> ranks;
     for (std::int64_t rank = 0; rank < cp.world; ++rank) {
       AttentionProblem local = p;
@@ -57,8 +58,10 @@ TEST(ContextParallel, RanksTogetherAreTheWhole) {
       ASSERT_TRUE(part);
       ranks.push_back({part->out, part->lse});
     }
-    const auto merged = merge_states(ranks, static_cast<std::int64_t>(whole->lse.size()), p.kv.v.shape()[3], false);
-    for (std::size_t i = 0; i < whole->out.size(); ++i) ASSERT_NEAR(merged->out[i], whole->out[i], 1e-12) << seed;
+    const auto merged =
+        merge_states(ranks, static_cast<std::int64_t>(whole->lse.size()), p.kv.v.shape()[3], false);
+    for (std::size_t i = 0; i < whole->out.size(); ++i)
+      ASSERT_NEAR(merged->out[i], whole->out[i], 1e-12) << seed;
   }
 }
 

@@ -32,15 +32,17 @@ ASSAY_VECTORIZED void narrow_row(const double* __restrict v, std::int64_t dim, f
   }
 }
 
-// Four rows and sixteen keys at a time: sixteen accumulators, each used in one fused multiply-add a dimension.
-ASSAY_VECTORIZED void dots_and_spreads(const double* q, const double* tiled, std::int64_t dim, std::int64_t first,
-                                       std::int64_t last, std::int64_t rows, std::int64_t stride, double scale,
-                                       double* raw, double* spread) {
+// Four rows and sixteen keys at a time: sixteen accumulators, each used in one fused multiply-add a
+// dimension.
+ASSAY_VECTORIZED void dots_and_spreads(const double* q, const double* tiled, std::int64_t dim,
+                                       std::int64_t first, std::int64_t last, std::int64_t rows,
+                                       std::int64_t stride, double scale, double* raw, double* spread) {
   for (std::int64_t j = first / kKeyBlock * kKeyBlock; j < last; j += kKeyBlock)
     for (std::int64_t r = 0; r < rows; r += 4) {
       Eight sum[4][2] = {}, size[4][2] = {};
       for (std::int64_t d = 0; d < dim; ++d) {
-        const Eight k0 = load(tiled + j * dim + d * kKeyBlock), k1 = load(tiled + j * dim + d * kKeyBlock + 8);
+        const Eight k0 = load(tiled + j * dim + d * kKeyBlock),
+                    k1 = load(tiled + j * dim + d * kKeyBlock + 8);
         const Eight a0 = magnitude(k0), a1 = magnitude(k1);
 #pragma GCC unroll 4
         for (int a = 0; a < 4; ++a) {
@@ -65,8 +67,9 @@ double exponentials(const double* score, std::int64_t n, double top, double* wei
   return sum;
 }
 
-ASSAY_VECTORIZED void weighted_values(const double* weight, std::int64_t stride, const double* v, std::int64_t dim,
-                                      std::int64_t first, std::int64_t last, std::int64_t rows, double* out) {
+ASSAY_VECTORIZED void weighted_values(const double* weight, std::int64_t stride, const double* v,
+                                      std::int64_t dim, std::int64_t first, std::int64_t last,
+                                      std::int64_t rows, double* out) {
   for (std::int64_t r = 0; r < rows; r += 4) {
     std::int64_t d = 0;
     for (; d + 16 <= dim; d += 16) {
@@ -88,7 +91,8 @@ ASSAY_VECTORIZED void weighted_values(const double* weight, std::int64_t stride,
     }
     for (; d < dim; ++d)
       for (std::int64_t a = 0; a < 4; ++a)
-        for (std::int64_t j = first; j < last; ++j) out[(r + a) * dim + d] += weight[(r + a) * stride + j] * v[j * dim + d];
+        for (std::int64_t j = first; j < last; ++j)
+          out[(r + a) * dim + d] += weight[(r + a) * stride + j] * v[j * dim + d];
   }
 }
 

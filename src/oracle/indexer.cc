@@ -17,7 +17,8 @@ Expected<IndexerResult> indexer_logits(const IndexerProblem& p) {
   if (size(p.k) != p.keys * p.dim) return wrong("k", p.k.size(), p.keys * p.dim);
   if (size(p.w) != p.tokens * p.heads) return wrong("w", p.w.size(), p.tokens * p.heads);
   if (!p.k_scale.empty() && size(p.k_scale) != p.keys) return wrong("k_scale", p.k_scale.size(), p.keys);
-  if (static_cast<std::int64_t>(p.first.size()) != p.tokens || static_cast<std::int64_t>(p.last.size()) != p.tokens)
+  if (static_cast<std::int64_t>(p.first.size()) != p.tokens ||
+      static_cast<std::int64_t>(p.last.size()) != p.tokens)
     return wrong("ranges", std::min(p.first.size(), p.last.size()), p.tokens);
   IndexerResult r;
   r.logits.assign(p.tokens * p.keys, -std::numeric_limits<double>::infinity());
@@ -52,7 +53,8 @@ Expected<IndexerResult> indexer_logits(const IndexerProblem& p) {
 
 std::vector<std::int64_t> visible_ends(std::int64_t context_len, std::int64_t next_n) {
   std::vector<std::int64_t> ends;
-  for (std::int64_t i = 0; i < next_n; ++i) ends.push_back(std::max<std::int64_t>(0, context_len - next_n + i + 1));
+  for (std::int64_t i = 0; i < next_n; ++i)
+    ends.push_back(std::max<std::int64_t>(0, context_len - next_n + i + 1));
   return ends;
 }
 
@@ -81,7 +83,8 @@ std::optional<std::string> topk_fault(std::span<const double> scores, std::span<
     if (scores[i] >= kth) above = std::max(above, slack[i]);
   for (std::int64_t i : chosen)
     if (scores[i] < kth - (slack.empty() ? 0 : slack[i]) - above)
-      return fmt::format("index {} with score {:.9g} selected, the {}th is {:.9g}", i, scores[i], wanted, kth);
+      return fmt::format("index {} with score {:.9g} selected, the {}th is {:.9g}", i, scores[i], wanted,
+                         kth);
   return std::nullopt;
 }
 

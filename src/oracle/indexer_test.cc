@@ -24,7 +24,16 @@ Data data(std::uint64_t seed, std::int64_t tokens, std::int64_t heads, std::int6
   for (std::int64_t i = 0; i < keys * dim; ++i) d.k.push_back(draw.normal());
   for (std::int64_t i = 0; i < keys; ++i) d.s.push_back(std::exp2(static_cast<double>(draw.between(-2, 2))));
   for (std::int64_t i = 0; i < tokens * heads; ++i) d.w.push_back(draw.normal());
-  d.problem = {tokens, heads, dim, keys, d.q, d.k, d.s, d.w, std::vector<std::int64_t>(tokens, 0), std::vector<std::int64_t>(tokens, keys)};
+  d.problem = {tokens,
+               heads,
+               dim,
+               keys,
+               d.q,
+               d.k,
+               d.s,
+               d.w,
+               std::vector<std::int64_t>(tokens, 0),
+               std::vector<std::int64_t>(tokens, keys)};
   return d;
 }
 
@@ -44,7 +53,8 @@ TEST(Indexer, LinearInScalesAndWeightsAndBlindToTheOrderOfHeads) {
     scaled.problem.k_scale = scaled.s;
     scaled.problem.w = scaled.w;
     const auto other = indexer_logits(scaled.problem);
-    for (std::size_t i = 0; i < base->logits.size(); ++i) EXPECT_NEAR(other->logits[i], -2 * base->logits[i], 1e-12);
+    for (std::size_t i = 0; i < base->logits.size(); ++i)
+      EXPECT_NEAR(other->logits[i], -2 * base->logits[i], 1e-12);
     Data turned = data(seed, 2, 3, 8, 10);
     for (int t = 0; t < 2; ++t) {
       std::rotate(turned.q.begin() + t * 24, turned.q.begin() + t * 24 + 8, turned.q.begin() + t * 24 + 24);
@@ -53,7 +63,8 @@ TEST(Indexer, LinearInScalesAndWeightsAndBlindToTheOrderOfHeads) {
     turned.problem.q = turned.q;
     turned.problem.w = turned.w;
     const auto same = indexer_logits(turned.problem);
-    for (std::size_t i = 0; i < base->logits.size(); ++i) EXPECT_NEAR(same->logits[i], base->logits[i], 1e-12);
+    for (std::size_t i = 0; i < base->logits.size(); ++i)
+      EXPECT_NEAR(same->logits[i], base->logits[i], 1e-12);
   }
 }
 

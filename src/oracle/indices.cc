@@ -8,7 +8,8 @@ ConvertedIndex convert_index(const IndexSpaces& s, std::int64_t request, std::in
   const auto& pages = s.table[request];
   if (index < 0 || index / s.block_size >= static_cast<std::int64_t>(pages.size())) return {-1, -1, -1};
   const std::int64_t block = pages[index / s.block_size], offset = index % s.block_size;
-  return {block * s.block_size + offset, block * s.rows_per_block + offset, s.workspace_start[request] + index};
+  return {block * s.block_size + offset, block * s.rows_per_block + offset,
+          s.workspace_start[request] + index};
 }
 
 Expected<BatchSplit> split_batch(std::span<const std::int64_t> q_lens, std::int64_t threshold) {

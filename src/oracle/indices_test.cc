@@ -26,7 +26,8 @@ TEST(Indices, DistinctKeysHaveDistinctSlotsRowsAndWorkspaceRows) {
   for (std::int64_t r = 0; r < 2; ++r)
     for (std::int64_t j = 0; j < (r == 0 ? 9 : 6); ++j) {
       const ConvertedIndex x = convert_index(spaces, r, j);
-      EXPECT_TRUE(slots.insert(x.slot).second && rows.insert(x.row).second && workspace.insert(x.workspace).second);
+      EXPECT_TRUE(slots.insert(x.slot).second && rows.insert(x.row).second &&
+                  workspace.insert(x.workspace).second);
     }
 }
 

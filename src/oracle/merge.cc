@@ -7,14 +7,15 @@
 
 namespace assay::num {
 
-Expected<AttentionState> merge_states(std::span<const AttentionState> states, std::int64_t rows, std::int64_t dim,
-                                      bool base2) {
+Expected<AttentionState> merge_states(std::span<const AttentionState> states, std::int64_t rows,
+                                      std::int64_t dim, bool base2) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   for (std::size_t s = 0; s < states.size(); ++s) {
     if (static_cast<std::int64_t>(states[s].lse.size()) != rows)
       return fail(fmt::format("lse[{}]: {} rows where {} are needed", s, states[s].lse.size(), rows));
     if (static_cast<std::int64_t>(states[s].out.size()) != rows * dim)
-      return fail(fmt::format("out[{}]: {} elements where {} are needed", s, states[s].out.size(), rows * dim));
+      return fail(
+          fmt::format("out[{}]: {} elements where {} are needed", s, states[s].out.size(), rows * dim));
     for (double x : states[s].lse)
       if (std::isnan(x)) return fail(fmt::format("lse[{}]: NaN", s));
   }

@@ -13,7 +13,9 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
-AttentionState state(std::vector<double> out, std::vector<double> lse) { return {std::move(out), std::move(lse)}; }
+AttentionState state(std::vector<double> out, std::vector<double> lse) {
+  return {std::move(out), std::move(lse)};
+}
 
 TEST(Merge, TwoEmptyStatesAreEmpty) {
   for (double a : {-kInf, kInf})
@@ -29,7 +31,8 @@ TEST(Merge, TwoEmptyStatesAreEmpty) {
 TEST(Merge, AnEmptyStateIsNeutralWhateverItHolds) {
   for (int place = 0; place < 3; ++place) {
     std::vector<AttentionState> states;
-    for (int i = 0; i < 3; ++i) states.push_back(i == place ? state({kNan}, {-kInf}) : state({2.0 + i}, {0.5 * i}));
+    for (int i = 0; i < 3; ++i)
+      states.push_back(i == place ? state({kNan}, {-kInf}) : state({2.0 + i}, {0.5 * i}));
     std::vector<AttentionState> others;
     for (int i = 0; i < 3; ++i)
       if (i != place) others.push_back(states[i]);
@@ -39,7 +42,8 @@ TEST(Merge, AnEmptyStateIsNeutralWhateverItHolds) {
   }
 }
 
-// Prefix of 3 keys of value 0, suffix of one key of value 1, all logits 0: a quarter. The wrong bases give other numbers.
+// Prefix of 3 keys of value 0, suffix of one key of value 1, all logits 0: a quarter. The wrong bases give
+// other numbers.
 TEST(Merge, TheBaseDecides) {
   const AttentionState natural[] = {state({0}, {std::log(3.0)}), state({1}, {0})};
   EXPECT_NEAR(merge_states(natural, 1, 1, false)->out[0], 0.25, 1e-15);
@@ -68,7 +72,8 @@ TEST(Merge, OrderAndGroupingDoNotMatter) {
     const std::vector<AttentionState> reversed(states.rbegin(), states.rend());
     const auto other = merge_states(reversed, 3, 2, false);
     const std::vector<AttentionState> left = {states[0], states[1]}, right = {states[2], states[3]};
-    const std::vector<AttentionState> halves = {*merge_states(left, 3, 2, false), *merge_states(right, 3, 2, false)};
+    const std::vector<AttentionState> halves = {*merge_states(left, 3, 2, false),
+                                                *merge_states(right, 3, 2, false)};
     const auto grouped = merge_states(halves, 3, 2, false);
     for (int e = 0; e < 6; ++e) {
       EXPECT_NEAR(all->out[e], other->out[e], 1e-13);

@@ -38,7 +38,8 @@ Expected<void> check(const MoeProblem& p) {
     if (auto ok = need(r.name, r.has, r.want); !ok) return ok;
   const auto known = p.expert_map.empty() ? p.experts : static_cast<std::int64_t>(p.expert_map.size());
   for (std::size_t i = 0; i < p.ids.size(); ++i)
-    if (p.ids[i] < 0 || p.ids[i] >= static_cast<double>(known)) return fail(fmt::format("ids[{}]: expert {} of {}", i, p.ids[i], known));
+    if (p.ids[i] < 0 || p.ids[i] >= static_cast<double>(known))
+      return fail(fmt::format("ids[{}]: expert {} of {}", i, p.ids[i], known));
   return {};
 }
 
@@ -61,8 +62,10 @@ double gated(Activation activation, double gate, double up) {
 
 Slopes gated_slopes(Activation activation, double gate, double up) {
   // x·sigmoid(x) and the GELUs have slopes of at most 1.13, x·sigmoid(1.702x) as well.
-  const double factor = activation == Activation::kSwigluOai ? std::fabs(std::clamp(up, -kClamp, kClamp) + 1) : std::fabs(up);
-  const double of_gate = activation == Activation::kSwigluOai ? std::fabs(gated(activation, gate, 0)) : std::fabs(gated(activation, gate, 1));
+  const double factor =
+      activation == Activation::kSwigluOai ? std::fabs(std::clamp(up, -kClamp, kClamp) + 1) : std::fabs(up);
+  const double of_gate = activation == Activation::kSwigluOai ? std::fabs(gated(activation, gate, 0))
+                                                              : std::fabs(gated(activation, gate, 1));
   return {1.13 * factor, of_gate};
 }
 
@@ -84,12 +87,14 @@ Expected<MoeResult> routed_experts(const MoeProblem& p) {
         for (double& v : x) v *= pass.route;
       for (std::int64_t i = 0; i < p.inter; ++i) {
         const std::int64_t gate = e * 2 * p.inter + i, up = gate + p.inter;
-        pass.gate.push_back(inner(x.data(), &p.w13[gate * p.hidden], p.hidden) + (p.b13.empty() ? 0 : p.b13[gate]));
+        pass.gate.push_back(inner(x.data(), &p.w13[gate * p.hidden], p.hidden) +
+                            (p.b13.empty() ? 0 : p.b13[gate]));
         pass.up.push_back(inner(x.data(), &p.w13[up * p.hidden], p.hidden) + (p.b13.empty() ? 0 : p.b13[up]));
         pass.act.push_back(gated(p.activation, pass.gate.back(), pass.up.back()));
       }
       for (std::int64_t d = 0; d < p.hidden; ++d) {
-        pass.out.push_back(inner(pass.act.data(), &p.w2[(e * p.hidden + d) * p.inter], p.inter) + (p.b2.empty() ? 0 : p.b2[e * p.hidden + d]));
+        pass.out.push_back(inner(pass.act.data(), &p.w2[(e * p.hidden + d) * p.inter], p.inter) +
+                           (p.b2.empty() ? 0 : p.b2[e * p.hidden + d]));
         r.out[t * p.hidden + d] += (p.weight_on_input ? 1 : pass.route) * pass.out.back();
       }
       r.passes[t].push_back(std::move(pass));
@@ -97,7 +102,8 @@ Expected<MoeResult> routed_experts(const MoeProblem& p) {
   return r;
 }
 
-std::vector<double> rms_norm(std::span<const double> x, std::span<const double> w, double epsilon, bool unit_offset) {
+std::vector<double> rms_norm(std::span<const double> x, std::span<const double> w, double epsilon,
+                             bool unit_offset) {
   double squares = 0;
   for (double v : x) squares += v * v;
   const double root = std::sqrt(squares / static_cast<double>(x.size()) + epsilon);
@@ -106,8 +112,8 @@ std::vector<double> rms_norm(std::span<const double> x, std::span<const double> 
   return out;
 }
 
-std::vector<double> rotary(std::span<const double> head, std::span<const double> cos, std::span<const double> sin,
-                           bool halves) {
+std::vector<double> rotary(std::span<const double> head, std::span<const double> cos,
+                           std::span<const double> sin, bool halves) {
   std::vector<double> out(head.begin(), head.end());
   const auto pairs = static_cast<std::int64_t>(cos.size());
   for (std::int64_t i = 0; i < pairs; ++i) {
@@ -118,20 +124,22 @@ std::vector<double> rotary(std::span<const double> head, std::span<const double>
   return out;
 }
 
-Routed route_topk(std::span<const double> logits, std::span<const double> bias, std::int64_t topk, bool softmax,
-                  bool renormalise, double scale) {
+Routed route_topk(std::span<const double> logits, std::span<const double> bias, std::int64_t topk,
+                  bool softmax, bool renormalise, double scale) {
   const auto n = static_cast<std::int64_t>(logits.size());
   std::vector<double> score(n);
   const double top = n ? *std::max_element(logits.begin(), logits.end()) : 0;
   double sum = 0;
-  for (std::int64_t e = 0; e < n; ++e) sum += score[e] = softmax ? std::exp(logits[e] - top) : sigmoid(logits[e]);
+  for (std::int64_t e = 0; e < n; ++e)
+    sum += score[e] = softmax ? std::exp(logits[e] - top) : sigmoid(logits[e]);
   if (softmax)
     for (double& s : score) s /= sum;
   Routed r;
   for (std::int64_t e = 0; e < n; ++e) r.choice.push_back(score[e] + (bias.empty() ? 0 : bias[e]));
   std::vector<std::int64_t> order(n);
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return r.choice[a] > r.choice[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int64_t a, std::int64_t b) { return r.choice[a] > r.choice[b]; });
   order.resize(std::min(n, topk));
   double total = 0;
   for (std::int64_t e : order) total += score[e];

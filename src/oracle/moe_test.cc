@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "formats/random.h"
-#include "oracle/quantize.h"
 #include "formats/small_float.h"
+#include "oracle/quantize.h"
 
 namespace assay::num {
 namespace {
@@ -21,7 +21,12 @@ std::vector<double> normals(std::uint64_t seed, std::int64_t n) {
 struct Moe {
   std::vector<double> x, w13, w2, route, ids, map;
   MoeProblem p;
-  explicit Moe(std::uint64_t seed) : x(normals(seed, 2 * 6)), w13(normals(seed + 1, 3 * 8 * 6)), w2(normals(seed + 2, 3 * 6 * 4)), route{0.7, 0.3, 0.5, 0.5}, ids{0, 2, 1, 0} {
+  explicit Moe(std::uint64_t seed)
+      : x(normals(seed, 2 * 6)),
+        w13(normals(seed + 1, 3 * 8 * 6)),
+        w2(normals(seed + 2, 3 * 6 * 4)),
+        route{0.7, 0.3, 0.5, 0.5},
+        ids{0, 2, 1, 0} {
     p.tokens = 2, p.topk = 2, p.experts = 3, p.hidden = 6, p.inter = 4;
     bind();
   }
@@ -102,7 +107,8 @@ TEST(Norm, HasUnitMeanSquareAndIgnoresTheScaleOfItsInput) {
   auto larger = x;
   for (double& v : larger) v *= 1024;
   expect_near(rms_norm(larger, ones, 1e-300, false), y);
-  EXPECT_NEAR(rms_norm(std::vector<double>{3}, std::vector<double>{1}, 16, false)[0], 3.0 / 5, 1e-15);  // inside the root
+  EXPECT_NEAR(rms_norm(std::vector<double>{3}, std::vector<double>{1}, 16, false)[0], 3.0 / 5,
+              1e-15);  // inside the root
   EXPECT_NEAR(rms_norm(std::vector<double>{3}, std::vector<double>{1}, 16, true)[0], 6.0 / 5, 1e-15);
 }
 
@@ -111,10 +117,14 @@ TEST(Rotary, KeepsLengthsAndDependsOnDistancesAlone) {
     const auto q = normals(5, 16), k = normals(6, 16);
     const auto turn = [&](const std::vector<double>& v, double position) {
       std::vector<double> c, s;
-      for (int i = 0; i < 8; ++i) c.push_back(std::cos(position * std::pow(100.0, -i / 8.0))), s.push_back(std::sin(position * std::pow(100.0, -i / 8.0)));
+      for (int i = 0; i < 8; ++i)
+        c.push_back(std::cos(position * std::pow(100.0, -i / 8.0))),
+            s.push_back(std::sin(position * std::pow(100.0, -i / 8.0)));
       return rotary(v, c, s, halves);
     };
-    const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); };
+    const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
+      return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    };
     EXPECT_NEAR(dot(turn(q, 7), turn(q, 7)), dot(q, q), 1e-12);
     EXPECT_NEAR(dot(turn(q, 9), turn(k, 4)), dot(turn(q, 105), turn(k, 100)), 1e-11);
     expect_near(turn(q, 0), q);
@@ -137,7 +147,7 @@ TEST(Router, WeightsAndChoice) {
 TEST(Quantize, OnlyNeighboursOfATieAreAccepted) {
   EXPECT_EQ(decode(DType::kE4m3fn, quantize(DType::kE4m3fn, 3.0, 2.0)), 1.5);
   EXPECT_TRUE(acceptable_code(DType::kI8, 2.5, 1, 2));
-  EXPECT_TRUE(acceptable_code(DType::kI8, 2.5, 1, 3));   // a tie: either
+  EXPECT_TRUE(acceptable_code(DType::kI8, 2.5, 1, 3));  // a tie: either
   EXPECT_FALSE(acceptable_code(DType::kI8, 2.51, 1, 2));
   EXPECT_TRUE(acceptable_code(DType::kI8, 1e9, 1, 127));
   EXPECT_FALSE(acceptable_code(DType::kI8, 1e9, 1, 126));

@@ -14,7 +14,8 @@ struct Held {
   AttentionProblem problem;
 };
 
-inline TensorView fill(std::vector<std::byte>& bytes, DType type, Shape shape, std::uint64_t seed, double size = 1) {
+inline TensorView fill(std::vector<std::byte>& bytes, DType type, Shape shape, std::uint64_t seed,
+                       double size = 1) {
   const std::int64_t count = *element_count(shape);
   bytes.resize(static_cast<std::size_t>(count * dtype_bits(type) / 8));
   auto view = TensorView::make(bytes, type, shape, contiguous_strides(shape));
@@ -24,7 +25,8 @@ inline TensorView fill(std::vector<std::byte>& bytes, DType type, Shape shape, s
   return *view;
 }
 
-// Everything that the seed decides: lengths (0 included), heads, dims, pages in random order, mask, softcap, ALiBi, sinks.
+// Everything that the seed decides: lengths (0 included), heads, dims, pages in random order, mask, softcap,
+// ALiBi, sinks.
 inline std::unique_ptr<Held> random_problem(std::uint64_t seed) {
   auto held = std::make_unique<Held>();
   AttentionProblem& p = held->problem;
@@ -39,7 +41,8 @@ inline std::unique_ptr<Held> random_problem(std::uint64_t seed) {
     tokens += p.q_lens.back();
     const std::int64_t pages = (p.kv_lens.back() + size - 1) / size;
     p.kv.table.emplace_back();
-    for (std::int64_t i = 0; i < pages; ++i) p.kv.table.back().push_back(static_cast<std::int32_t>(blocks + pages - 1 - i));
+    for (std::int64_t i = 0; i < pages; ++i)
+      p.kv.table.back().push_back(static_cast<std::int32_t>(blocks + pages - 1 - i));
     blocks += pages;
   }
   p.q = fill(held->q, DType::kBf16, {tokens, kv_heads * group, qk}, seed + 1);
@@ -59,7 +62,8 @@ inline std::unique_ptr<Held> random_problem(std::uint64_t seed) {
   }
   if (draw.chance(0.3)) p.kv.k_scale.tensor = 0.5;
   if (draw.chance(0.3))
-    for (std::int64_t h = 0; h < kv_heads; ++h) p.kv.v_scale.head.push_back(1.0 + 0.5 * static_cast<double>(h));
+    for (std::int64_t h = 0; h < kv_heads; ++h)
+      p.kv.v_scale.head.push_back(1.0 + 0.5 * static_cast<double>(h));
   return held;
 }
 

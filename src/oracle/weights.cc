@@ -40,7 +40,8 @@ Expected<void> check(const PackedWeight& w) {
   if (w.bits != 4 && w.bits != 8) return fail(fmt::format("bits: {}", w.bits));
   const std::int64_t pack = 32 / w.bits, groups = group_count(w);
   const std::int64_t packed_dim = w.format == WeightFormat::kAwq ? w.n : w.k;
-  if (packed_dim % pack != 0) return fail(fmt::format("{}: {} is no multiple of {}", packed_dim == w.n ? "n" : "k", packed_dim, pack));
+  if (packed_dim % pack != 0)
+    return fail(fmt::format("{}: {} is no multiple of {}", packed_dim == w.n ? "n" : "k", packed_dim, pack));
   if (auto ok = need("qweight", w.qweight.size(), w.k * w.n / pack); !ok) return ok;
   if (auto ok = need("scales", w.scales.size(), groups * w.n); !ok) return ok;
   if (!w.symmetric && w.n % pack != 0) return fail(fmt::format("n: {} is no multiple of {}", w.n, pack));
@@ -49,7 +50,8 @@ Expected<void> check(const PackedWeight& w) {
   if (w.g_idx.empty()) return {};
   if (auto ok = need("g_idx", w.g_idx.size(), w.k); !ok) return ok;
   for (std::size_t i = 0; i < w.g_idx.size(); ++i)
-    if (w.g_idx[i] < 0 || w.g_idx[i] >= groups) return fail(fmt::format("g_idx[{}]: group {} of {}", i, w.g_idx[i], groups));
+    if (w.g_idx[i] < 0 || w.g_idx[i] >= groups)
+      return fail(fmt::format("g_idx[{}]: group {} of {}", i, w.g_idx[i], groups));
   return {};
 }
 
@@ -61,7 +63,8 @@ Expected<UnpackedWeight> unpack(const PackedWeight& w) {
   const std::uint32_t mask = (1u << w.bits) - 1;
   UnpackedWeight u;
   for (std::int64_t k = 0; k < w.k; ++k) {
-    u.row_group.push_back(w.g_idx.empty() ? static_cast<std::int32_t>(w.group > 0 ? k / w.group : 0) : w.g_idx[k]);
+    u.row_group.push_back(w.g_idx.empty() ? static_cast<std::int32_t>(w.group > 0 ? k / w.group : 0)
+                                          : w.g_idx[k]);
     for (std::int64_t n = 0; n < w.n; ++n) {
       const Place p = code_place(w, k, n);
       u.code.push_back(static_cast<std::int32_t>(w.qweight[p.word] >> p.shift & mask));
@@ -114,8 +117,8 @@ void pack(const UnpackedWeight& u, PackedWeight* w) {
     }
 }
 
-std::vector<std::uint8_t> repack_zeros(std::span<const std::uint32_t> words, std::int64_t experts, std::int64_t groups,
-                                       std::int64_t n) {
+std::vector<std::uint8_t> repack_zeros(std::span<const std::uint32_t> words, std::int64_t experts,
+                                       std::int64_t groups, std::int64_t n) {
   std::vector<std::uint8_t> to(experts * n / 2 * groups);
   for (std::int64_t e = 0; e < experts; ++e)
     for (std::int64_t g = 0; g < groups; ++g)

@@ -7,7 +7,8 @@
 namespace assay::num {
 namespace {
 
-PackedWeight shape(WeightFormat format, std::int64_t bits, std::int64_t k, std::int64_t n, std::int64_t group) {
+PackedWeight shape(WeightFormat format, std::int64_t bits, std::int64_t k, std::int64_t n,
+                   std::int64_t group) {
   PackedWeight w;
   w.format = format;
   w.bits = bits;
@@ -18,7 +19,8 @@ PackedWeight shape(WeightFormat format, std::int64_t bits, std::int64_t k, std::
 }
 
 TEST(Weights, UnpackingUndoesPackingInEveryFormat) {
-  for (auto format : {WeightFormat::kGptqV1, WeightFormat::kGptqV2, WeightFormat::kAwq, WeightFormat::kCompressedTensors})
+  for (auto format :
+       {WeightFormat::kGptqV1, WeightFormat::kGptqV2, WeightFormat::kAwq, WeightFormat::kCompressedTensors})
     for (std::int64_t bits : {4, 8})
       for (std::uint64_t seed = 0; seed < 10; ++seed) {
         Draw draw(seed);
@@ -26,7 +28,8 @@ TEST(Weights, UnpackingUndoesPackingInEveryFormat) {
         UnpackedWeight u;
         const std::int64_t top = (1 << bits) - 1;
         for (int i = 0; i < 24 * 16; ++i) u.code.push_back(static_cast<std::int32_t>(draw.between(0, top)));
-        for (int i = 0; i < 3 * 16; ++i) u.zero.push_back(static_cast<std::int32_t>(draw.between(format == WeightFormat::kGptqV1, top)));
+        for (int i = 0; i < 3 * 16; ++i)
+          u.zero.push_back(static_cast<std::int32_t>(draw.between(format == WeightFormat::kGptqV1, top)));
         for (int i = 0; i < 3 * 16; ++i) u.scale.push_back(draw.normal());
         pack(u, &w);
         const auto back = unpack(w);
@@ -60,7 +63,13 @@ TEST(Weights, KnownWords) {
   EXPECT_EQ(g->zero[7], 16);
   EXPECT_EQ(dequantize(*g, 8, 8)[3 * 8], 1.0);
   // A negative int32 is still eight unsigned nibbles.
-  EXPECT_EQ(unpack([&] { auto w = gptq; w.qweight.assign(8, 0xffffffff); return w; }())->code[7], 15);
+  EXPECT_EQ(unpack([&] {
+              auto w = gptq;
+              w.qweight.assign(8, 0xffffffff);
+              return w;
+            }())
+                ->code[7],
+            15);
 }
 
 TEST(Weights, GroupIndexChoosesTheScale) {
@@ -81,7 +90,8 @@ TEST(Weights, BadSizesAreNamed) {
   EXPECT_EQ(unpack(shape(WeightFormat::kGptqV2, 3, 8, 8, 8)).error().message, "bits: 3");
   EXPECT_EQ(unpack(shape(WeightFormat::kGptqV2, 4, 9, 8, 8)).error().message, "k: 9 is no multiple of 8");
   EXPECT_EQ(unpack(shape(WeightFormat::kAwq, 4, 8, 9, 8)).error().message, "n: 9 is no multiple of 8");
-  EXPECT_EQ(unpack(shape(WeightFormat::kGptqV2, 4, 8, 8, 8)).error().message, "qweight: 0 elements where 8 are needed");
+  EXPECT_EQ(unpack(shape(WeightFormat::kGptqV2, 4, 8, 8, 8)).error().message,
+            "qweight: 0 elements where 8 are needed");
 }
 
 TEST(Weights, RepackKeepsEveryNibble) {
