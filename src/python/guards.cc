@@ -10,9 +10,10 @@ namespace {
 void early_exits(Node node, std::vector<Guard>& out) {
   Node block = node.parent();
   if (!block.is_any(Kind::k_block, Kind::k_module)) return;
-  for (Node sibling : block.children()) {
-    if (sibling.id() >= node.id()) break;
-    if (!sibling.is(Kind::k_if_statement)) continue;
+  const auto& leaving = block.tree()->leaving_ifs();
+  for (auto it = std::lower_bound(leaving.begin(), leaving.end(), std::pair(block.id(), NodeId{0}));
+       it != leaving.end() && *it < std::pair(block.id(), node.id()); ++it) {
+    Node sibling = block.tree()->at(it->second);
     if (always_leaves(sibling.child(Field::k_consequence))) {
       out.push_back({GuardKind::kCondition, true, sibling.child(Field::k_condition)});
       for (Node branch : sibling.children()) {
@@ -102,6 +103,24 @@ bool leaves_by_call(Node expression) {
 }
 
 }  // namespace
+
+const std::vector<std::pair<NodeId, NodeId>>& SyntaxTree::leaving_ifs() const {
+  std::call_once(leaving_ifs_->found, [&] {
+    auto& list = leaving_ifs_->list;
+    for (NodeId id = 0; id < nodes_.size(); ++id) {
+      if (nodes_[id].kind != Kind::k_if_statement || nodes_[id].parent == kNoNode) continue;
+      for (Node branch : at(id).children()) {
+        if (!branch.is(Kind::k_block) && !branch.is_any(Kind::k_elif_clause, Kind::k_else_clause)) continue;
+        Node body = branch.is(Kind::k_block) ? branch : branch.child(branch.is(Kind::k_elif_clause) ? Field::k_consequence : Field::k_body);
+        if (!always_leaves(body)) continue;
+        list.emplace_back(nodes_[id].parent, id);
+        break;
+      }
+    }
+    std::sort(list.begin(), list.end());
+  });
+  return leaving_ifs_->list;
+}
 
 std::vector<Guard> guards_of(Node node) {
   std::vector<Guard> out;

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,14 +106,23 @@ class SyntaxTree {
   uint32_t line_count() const { return static_cast<uint32_t>(line_starts_.size()); }
   std::string_view line_text(uint32_t line) const;
 
+  // (block, if statement directly in it) for each statement of which some branch always leaves the block, sorted. Found
+  // when first asked for: looking over the statements before a place each time takes quadratic time in long files.
+  const std::vector<std::pair<NodeId, NodeId>>& leaving_ifs() const;
+
  private:
   friend class TreeBuilder;
+  struct LeavingIfs {
+    std::once_flag found;
+    std::vector<std::pair<NodeId, NodeId>> list;
+  };
   static SyntaxTree open(Blob source);
   Blob source_;
   std::vector<RawNode> nodes_;
   std::vector<uint32_t> line_starts_;
   std::vector<SyntaxError> errors_;
   std::vector<Comment> comments_;
+  std::unique_ptr<LeavingIfs> leaving_ifs_ = std::make_unique<LeavingIfs>();
 };
 
 // A place in a SyntaxTree. A null Node (operator bool false) is what every accessor gives where there is nothing; all
