@@ -56,7 +56,6 @@ constexpr std::array kRules = std::to_array<RuleInfo>({
     {"unimplemented-hook", kW, "the target calls a method that only raises NotImplementedError here",
      kSource},
     {"uninitialised-state", kE, "an attribute is read that no constructor on this path sets", kSource},
-    {"removed-attribute", kE, "an attribute is read that the target's class no longer has", kSource},
     {"missing-member", kE, "a class that replaces another lacks what its users read", kSource},
     {"class-identity", kE, "isinstance against what is no class, or no longer the class used", kSource},
     {"constant-condition", kW, "a condition that always has the same answer", kSource},
