@@ -122,6 +122,16 @@ bool target_knows(RuleContext& ctx, std::string_view name) {
   return found;
 }
 
+// A flag of the plugin's own (`m._patched = True`) is asked for with a computed name as often as not; a class put into a
+// module under its own name is there for whoever looks it up by that name.
+bool is_marker(RuleContext& ctx, const PatchSite& s) {
+  if (s.value.is_any(Kind::k_true, Kind::k_false, Kind::k_none, Kind::k_integer, Kind::k_string)) return true;
+  if (!is_module(s) || !s.value || !s.value_module) return false;
+  const Values values = ctx.sem.infer(*s.value_module, s.value);
+  const Value* v = values.single();
+  return v && v->kind == ValueKind::kClass && last_part(ctx.sem.describe(*v)) == s.attribute;
+}
+
 void missing_target(RuleContext& ctx, Unpatched& unpatched, const PatchSite& s) {
   if (!is_module(s) && !is_class(s)) return;
   const Module* holder = holder_of(s);
@@ -129,6 +139,7 @@ void missing_target(RuleContext& ctx, Unpatched& unpatched, const PatchSite& s) 
   if (unpatched.member(s).presence != Presence::kNo) return;
   if (is_class(s) ? class_attribute_read(ctx, s) : module_attribute_read(ctx, s)) return;
   bool elsewhere = target_knows(ctx, s.attribute);
+  if (!elsewhere && is_marker(ctx, s)) return;
   std::string message = s.owner.dotted + " has no '" + s.attribute + "'";
   message += elsewhere ? ": the assignment adds a name that nobody reads there" : ", and nothing reads the name that is put there";
   Finding* f = report(ctx, elsewhere ? "patch-target-missing" : "patch-not-applied", *s.module, s.place, s.target, message);

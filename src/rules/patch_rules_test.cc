@@ -46,6 +46,11 @@ TEST(PatchNotApplied, NobodyReadsWhatIsInjected) {
   EXPECT_THAT(check(patch, kTarget, "def use(w):\n  return w.quick\n"), IsEmpty());
 }
 
+TEST(PatchNotApplied, FlagsAndClassesUnderTheirOwnNameAreMeant) {
+  EXPECT_THAT(check("import vllm.worker\nvllm.worker._patched_by_p = True\n", kTarget), IsEmpty());
+  EXPECT_THAT(check("import vllm.worker\nclass Extra: pass\nvllm.worker.Extra = Extra\n", kTarget), IsEmpty());
+}
+
 TEST(PatchNotApplied, AFunctionAmongPatchesThatIsNeverAssigned) {
   Files target = {{"vllm/__init__.py", ""}, {"vllm/m.py", "def f(): pass\ndef g(): pass\n"}};
   EXPECT_THAT(check("from vllm import m\ndef f(): pass\ndef g(): pass\nm.f = f\n", target), ElementsAre("warning patch-not-applied p/patch.py:3 vllm.m.g"));
