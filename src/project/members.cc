@@ -104,6 +104,13 @@ Member Semantics::own_module_member(const Module& unloaded, std::string_view nam
     out.bindings.push_back(&b);
     out.import_only &= is_import(b.kind);
   }
+  // Who imports after the redirect gets the stand-in's names, who came before has the module's own: both may be meant.
+  const Module* stand_in = project_.stand_in(module);
+  if (stand_in) {
+    Member there = module_member(*stand_in, name);
+    if (out.bindings.empty() && there.presence != Presence::kNo) return there;
+    if (there.presence != Presence::kNo) return finish(Presence::kUnknown, "another module stands in for this one");
+  }
   if (!out.bindings.empty()) return finish(Presence::kYes);
   out.import_only = false;
   if (out.submodule) return finish(Presence::kYes);

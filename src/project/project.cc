@@ -165,7 +165,32 @@ void Project::add_module(const SourceTree& tree, const TreeEntry& entry, std::st
 const Module* Project::find(std::string_view dotted) const {
   auto it = by_name_.find(dotted);
   if (it != by_name_.end()) return it->second;
-  if (!generated(dotted)) return nullptr;
+  if (const Module* other = redirects_.empty() ? nullptr : redirected(dotted)) return other;
+  return generated(dotted) ? made_up(dotted) : nullptr;
+}
+
+void Project::redirect(std::string_view dotted, std::string_view to) { redirects_[std::string(dotted)] = to; }
+
+// By the longest redirected prefix: with pkg.a sent to mine, pkg.a.b is mine.b.
+const Module* Project::redirected(std::string_view dotted) const {
+  for (size_t end = dotted.size(); end != std::string_view::npos && end > 0; end = dotted.rfind('.', end - 1)) {
+    auto it = redirects_.find(dotted.substr(0, end));
+    if (it == redirects_.end()) continue;
+    if (it->second.empty()) return made_up(dotted);
+    auto found = by_name_.find(it->second + std::string(dotted.substr(end)));
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+  return nullptr;
+}
+
+const Module* Project::stand_in(const Module& module) const {
+  if (redirects_.empty()) return nullptr;
+  const Module* other = redirected(module.name);
+  return other == &module ? nullptr : other;
+}
+
+// A module that exists, and whose source is not there.
+const Module* Project::made_up(std::string_view dotted) const {
   {
     std::shared_lock lock(generated_mutex_);
     auto found = generated_cache_.find(std::string(dotted));

@@ -42,6 +42,12 @@ class Project {
   // True if the top-level package of this name belongs to one of the trees: a module below it that cannot be found is
   // missing. False: it is external, nothing is known of it.
   bool owns(std::string_view dotted) const;
+  // Who imports `dotted` gets the module `to` instead, from now on; empty: something that is not known. Call it before
+  // threads look things up, and make a new Semantics afterwards.
+  void redirect(std::string_view dotted, std::string_view to);
+  // What stands in for a module, beside it where the module exists as well; nullptr: nothing does.
+  const Module* stand_in(const Module& module) const;
+
   // The reason if a build generates this module (or one of its parents).
   const std::string* generated(std::string_view dotted) const;
 
@@ -65,6 +71,8 @@ class Project {
 
  private:
   void index_tree(const SourceTree& tree);
+  const Module* made_up(std::string_view dotted) const;
+  const Module* redirected(std::string_view dotted) const;
   void add_module(const SourceTree& tree, const TreeEntry& entry, std::string dotted, ModuleKind kind, bool package);
   void read(Module& module) const;
   void parse(Module& module) const;
@@ -76,6 +84,7 @@ class Project {
   std::unordered_map<std::string_view, Module*> by_name_;
   std::map<std::pair<const SourceTree*, std::string_view>, Module*> by_file_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> children_;
+  std::map<std::string, std::string, std::less<>> redirects_;
   mutable std::atomic<uint64_t> files_parsed_ = 0, bytes_parsed_ = 0;
   mutable std::mutex intern_mutex_;
   mutable std::deque<std::string> interned_;

@@ -277,26 +277,35 @@ class Finder {
     Place to = stored ? place_of(semantics_, module, subscript.parent().child(Field::k_right)) : Place();
     for (const std::string& name : names_of(module, subscript.child(Field::k_subscript))) {
       if (name == module.name) continue;  // a module that replaces itself
-      out_.redirects.push_back({name, to.dotted, &module, subscript});
+      out_.redirects.push_back({name, to.dotted, &module, subscript, deleted});
     }
   }
 
-  // A function in place of builtins.__import__: the literal maps in it are what it redirects.
+  // A function in place of builtins.__import__: the literal maps in it, and those that it names, are what it redirects.
   void import_hook(const Module& module, Node place, Node value) {
     size_t before = out_.redirects.size();
-    Values functions = semantics_.infer(module, value);
-    for (const Value& f : functions.list) {
+    for (const Value& f : semantics_.infer(module, value).list) {
       if (f.kind != ValueKind::kFunction) continue;
+      std::set<NodeId> seen;
       for (Node n : f.definition().descendants()) {
-        std::string from, to;
-        if (!n.is(Kind::k_pair) || !string_value(n.child(Field::k_key), from)) continue;
-        if (!string_value(n.child(Field::k_value), to) || from.empty()) continue;
-        if (semantics_.project().find(from) || semantics_.project().owns(from))
-          out_.redirects.push_back({from, to, f.module, n});
+        if (n.is(Kind::k_pair)) redirect_pair(*f.module, n);
+        ScopeId holder = n.is(Kind::k_identifier) ? f.module->scopes().resolve(n.id(), n.text()) : kNoScope;
+        if (holder != kModuleScope) continue;
+        for (const Value& table : semantics_.infer(*f.module, n).list) {
+          if (table.kind != ValueKind::kLiteral || table.module != f.module || !seen.insert(table.node).second) continue;
+          for (Node item : table.definition().children())
+            if (item.is(Kind::k_pair)) redirect_pair(*f.module, item);
+        }
       }
     }
-    if (out_.redirects.size() == before)
-      out_.redirects.push_back({"builtins.__import__", "", &module, place});
+    if (out_.redirects.size() == before) out_.redirects.push_back({kImportHook, "", &module, place});
+  }
+
+  void redirect_pair(const Module& module, Node pair) {
+    std::string from, to;
+    if (!string_value(pair.child(Field::k_key), from) || !string_value(pair.child(Field::k_value), to)) return;
+    if (from.empty() || !semantics_.project().owns(from)) return;
+    out_.redirects.push_back({from, to, &module, pair});
   }
 
   Semantics& semantics_;

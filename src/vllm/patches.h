@@ -24,12 +24,16 @@ struct PatchSite {
   bool decorator = false;  // `place` decorates `value`: the helper hands it on unchanged
 };
 
+// Stands for an import function that was replaced by one without a literal map.
+inline constexpr const char* kImportHook = "builtins.__import__";
+
 // `sys.modules["m"] = obj`, `del sys.modules["m"]`, or a replaced import function with a literal map.
 struct ModuleRedirect {
-  std::string name;  // the module that importers ask for; "builtins.__import__" for a hook without a map
+  std::string name;  // the module that importers ask for; or kImportHook
   std::string to;    // dotted name of what they get; empty: not known
   const Module* module = nullptr;
   Node place;
+  bool removes = false;  // `del sys.modules["m"]`: the next import makes it anew
 };
 
 struct Patches {
