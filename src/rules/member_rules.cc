@@ -103,7 +103,9 @@ User find_user(RuleContext& ctx, const Replacement& r, std::string_view name) {
     bool of_original = false, of_others = false;
     for (const Value& v : values.list) {
       bool object = v.kind == ValueKind::kInstance || v.kind == ValueKind::kClass;
-      (object && ctx.sem.class_info(v.class_ref()).derives_from(r.original) ? of_original : of_others) |= v.kind != ValueKind::kNone;
+      // Where the name was bound anew, its users see the replacement beside the original.
+      auto of = [&](ClassRef cls) { return object && ctx.sem.class_info(v.class_ref()).derives_from(cls); };
+      (of(r.original) || of(r.own) ? of_original : of_others) |= v.kind != ValueKind::kNone;
     }
     // Who names the original gets the replacement only where its name was bound anew.
     bool uses = r.module ? of_original : own_name && values.list.empty();
