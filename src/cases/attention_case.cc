@@ -119,9 +119,7 @@ class Builder {
 
   Expected<void> read_fill() {
     fill_ = line_.word("fill");
-    const std::int64_t longest =
-        p_.kv_lens.empty() ? 0 : *std::max_element(p_.kv_lens.begin(), p_.kv_lens.end());
-    std::int64_t seen = longest;
+    std::int64_t seen = longest();
     if (p_.mask.window_left >= 0) seen = std::min(seen, p_.mask.window_left + 1);
     v_size_ = 1;
     if (fill_ == "unit") v_size_ = std::sqrt(std::max(1.0, static_cast<double>(seen) / std::exp(1.0)));
@@ -138,6 +136,10 @@ class Builder {
     return {};
   }
 
+  std::int64_t longest() const {
+    return p_.kv_lens.empty() ? 0 : *std::max_element(p_.kv_lens.begin(), p_.kv_lens.end());
+  }
+
   std::uint64_t seed() const { return static_cast<std::uint64_t>(line_.integer("seed")); }
 
   // Blocks of the requests' pages: shuffled, with unused (poisoned) blocks between, or far away.
@@ -149,7 +151,7 @@ class Builder {
       size_ = 1;
     }
     if (layout_ == "kvcache")
-      size_ = 8 + std::max<std::int64_t>(1, *std::max_element(p_.kv_lens.begin(), p_.kv_lens.end()));
+      size_ = 8 + longest();
     std::int64_t used = 0;
     for (std::int64_t n : p_.kv_lens) used += (n + size_ - 1) / size_;
     std::vector<std::int64_t> order(static_cast<std::size_t>(used));

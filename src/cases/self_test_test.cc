@@ -114,6 +114,7 @@ TEST(Cases, ImpossibleCasesNameTheirField) {
   EXPECT_EQ(why("quant.wna16 k=12"), "k, n: multiples of 8 are needed");
   EXPECT_EQ(why("attn.paged lens=0 q=0"), "built");
   EXPECT_EQ(why("attn.paged lens=- q=-"), "built");
+  EXPECT_EQ(why("attn.kvcache lens=-"), "built");
   EXPECT_EQ(why("merge.states rows=0"), "built");
 }
 
