@@ -1,13 +1,17 @@
 #include "review/run.h"
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "base/parallel.h"
+#include "review/bisect.h"
 #include "review/compare.h"
+#include "review/group.h"
 #include "review/result_cache.h"
 #include "review/session.h"
 #include "rules/rules.h"
@@ -146,13 +150,36 @@ Expected<Report> look_at(const RunOptions& options, const std::string& target, P
   return report;
 }
 
+// Where base and target are revisions of one repository, the commits in between say which of them broke what.
+Expected<void> find_breaking_commits(const RunOptions& options, Report& report) {
+  RevisionRange range;
+  if (!revision_range(options.base, options.target, range)) return {};
+  auto commits = first_parent_commits(range.path, range.older, range.newer);
+  if (!commits) return tl::make_unexpected(commits.error());
+  std::reverse(commits->begin(), commits->end());
+  set_groups(report);
+  return attribute_to_commits(report, *commits, [&](const std::string& commit) -> Expected<std::set<std::string>> {
+    if (options.progress) options.progress("bisecting at " + commit.substr(0, 12));
+    auto there = look_at(options, range.path + "@" + commit, {true, false});
+    if (!there) return tl::make_unexpected(there.error());
+    set_groups(*there);
+    std::set<std::string> groups;
+    for (const Finding& f : there->findings) {
+      if (f.level != Level::kNote) groups.insert(f.group);
+    }
+    return groups;
+  });
+}
+
 // The target's findings, each with its state against the base.
 Expected<Report> against_base(const RunOptions& options, Parts parts) {
   auto before = look_at(options, options.base, {true, false});
   if (!before) return before;
   auto now = look_at(options, options.target, parts);
   if (!now) return now;
-  return compare_reports(*before, std::move(*now));
+  Report report = compare_reports(*before, std::move(*now));
+  if (auto done = find_breaking_commits(options, report); !done) return tl::make_unexpected(done.error());
+  return report;
 }
 
 void drop_fixed(Report& report) {
