@@ -18,6 +18,7 @@ constexpr std::array kCommands = std::to_array<CommandRow>({
      compare_command},
     {"explain", "print the page of a rule", kRuleArgument, explain_command},
     {"rules", "list the rules", kListing, rules_command},
+    {"validate", "judge kernels against the reference numerics (so far: --self-test)", kValidation, validate_command},
     {"cache", "show or empty the fact cache", kCacheArguments, cache_command},
     {"version", "print the version", 0, version_command},
 });

@@ -25,6 +25,7 @@ Expected<ExitCode> compare_command(const Options& options);
 Expected<ExitCode> explain_command(const Options& options);
 Expected<ExitCode> rules_command(const Options& options);
 Expected<ExitCode> cache_command(const Options& options);
+Expected<ExitCode> validate_command(const Options& options);
 Expected<ExitCode> version_command(const Options& options);
 
 }  // namespace assay

@@ -45,12 +45,15 @@ const std::array kOptions = std::to_array<OptionRow>({
     {kEngine | kCacheArguments, "--cache-dir", "DIR", &Options::cache_dir, "place of the fact cache"},
     {kEngine, "--no-cache", "", &Options::no_cache, "neither read nor write the fact cache"},
     {kReporting, "--format", "FORMAT", &Options::format, "full, concise, json or markdown (default: full)"},
+    {kValidation, "--self-test", "", &Options::self_test, "prove the gates: every mutant, and honest kernels"},
+    {kValidation, "--format", "FORMAT", &Options::format, "text or json (default: text)"},
     {kListing, "--format", "FORMAT", &Options::format, "concise, json or markdown (default: concise)"},
-    {kReporting | kListing, "--output", "FILE", &Options::output, "write to FILE, whole or not at all"},
+    {kReporting | kListing | kValidation, "--output", "FILE", &Options::output, "write to FILE, whole or not at all"},
     {kReporting, "--stats", "", &Options::stats, "say where the time went and what could be decided"},
     {kFailing, "--fail-on", "LEVEL", &Options::fail_on,
      "exit with 1 from error, warning or note on (default: error)"},
     {kFailing, "--exit-zero", "", &Options::exit_zero, "exit with 0 where findings would make it 1"},
+    {kValidation, "--family", "FAMILY", &Options::families, "only these families (repeatable)"},
     {kCacheArguments, "action", "show|clear", &Options::action, "default: show"},
 });
 

@@ -28,6 +28,8 @@ struct Options {
   unsigned jobs = 0;
   std::string rule;    // of explain
   std::string action;  // of cache
+  std::vector<std::string> families;  // of validate
+  bool self_test = false;
 };
 
 // Sets of options; a command takes several.
@@ -41,6 +43,7 @@ enum OptionSet : unsigned {
   kRuleArgument = 1u << 6,
   kListing = 1u << 7,
   kCacheArguments = 1u << 8,
+  kValidation = 1u << 9,        // families of numeric cases
 };
 
 void add_options(CLI::App& app, unsigned sets, Options& options);
