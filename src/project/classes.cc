@@ -173,7 +173,10 @@ Member Semantics::class_member(ClassRef ref, std::string_view name, ClassRef aft
         out.reason = "a base is not known";
         return out;
       }
-      if (it->second.count(name)) {
+      // Lists of members leave out what every object has; but a library's class has a constructor of its own.
+      bool own_constructor = name == "__init__" && entry.external != "builtins.object" && entry.external != "abc.ABC" &&
+                             entry.external != "typing.Generic" && entry.external != "typing.Protocol";
+      if (own_constructor || it->second.count(name)) {
         out.presence = Presence::kYes;
         out.external_owner = entry.external;
         return out;

@@ -39,6 +39,11 @@ bool type_error_caught(Node call) {
   return false;
 }
 
+bool only_jit(Node kernel) {
+  std::vector<Node> decorators = decorators_of(kernel);
+  return decorators.size() == 1 && decorator_name(decorators[0]) == "triton.jit";
+}
+
 // A stand-in for something that is not installed.
 bool only_raises(Node definition) {
   for (Node s : definition.child(Field::k_body).children()) {
@@ -57,6 +62,24 @@ void forwards_self(RuleContext& ctx, const Module& module, Node call, const Valu
   f->expected = c.name + to_string(c.signature);
   f->observed = std::string(call.text().substr(0, 200));
   relate(*f, *c.module, c.definition, c.name, "defined here as " + to_string(c.signature));
+}
+
+// Two branches of a condition that is not decided call the same thing in two ways: each is meant for another version of it.
+bool other_branch_calls(RuleContext& ctx, const Module& module, Node call) {
+  std::string_view callee = call.child(Field::k_function).text();
+  for (Node n = call, holder = n.parent(); holder; n = holder, holder = holder.parent()) {
+    if (holder.is_any(Kind::k_function_definition, Kind::k_class_definition)) return false;
+    bool branches = holder.is(Kind::k_conditional_expression) || holder.is(Kind::k_if_statement);
+    if (!branches || n.field() == Field::k_condition || ctx.sem.live(module, n) != Truth::kUnknown) continue;
+    for (Node other : holder.children()) {
+      if (other == n || other.field() == Field::k_condition) continue;
+      for (Node c : other.descendants()) {
+        if (c.is(Kind::k_call) && c.child(Field::k_function).text() == callee) return true;
+      }
+      if (other.is(Kind::k_call) && other.child(Field::k_function).text() == callee) return true;
+    }
+  }
+  return false;
 }
 
 void check_call(RuleContext& ctx, const Module& module, Node call) {
@@ -93,7 +116,8 @@ void check_call(RuleContext& ctx, const Module& module, Node call) {
       }
     }
     BindResult result = bind(c.signature, used);
-    if (v.kernel && result.outcome == BindOutcome::kMissing) return;  // autotuned and heuristic parameters are supplied
+    // Autotuned and heuristic parameters are supplied, and each backend takes launch options of its own.
+    if (v.kernel && result.outcome != BindOutcome::kTooManyPositional && !(result.outcome == BindOutcome::kMissing && only_jit(c.definition))) return;
     if (!result.certainly_fails()) {
       all_known = false;
     } else if (outside && only_raises(c.definition)) {
@@ -107,7 +131,7 @@ void check_call(RuleContext& ctx, const Module& module, Node call) {
   if (failures.empty() && shape.star_args && callees.single() && passes_self(module, *callees.single(), shape, call)) {
     return forwards_self(ctx, module, call, *callees.single());
   }
-  if (!all_known || failures.empty() || type_error_caught(call)) return;
+  if (!all_known || failures.empty() || type_error_caught(call) || other_branch_calls(ctx, module, call)) return;
   const auto& [callable, result] = failures.front();
   std::string rule = self_passed ? "self-passed-explicitly" : rule_of(result.outcome);
   std::string message = "the call of " + callable.name + " cannot be bound: " + assay::describe(result);
