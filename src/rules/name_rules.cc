@@ -1,6 +1,7 @@
 // syntax-error, undefined-name, eager-annotation.
 #include <algorithm>
 
+#include "python/syntax_check.h"
 #include "rules/rules.h"
 
 namespace assay {
@@ -184,15 +185,17 @@ class NameChecker {
 
 void check_syntax(RuleContext& ctx, const Module& module) {
   const SyntaxTree& tree = module.syntax();
-  if (tree.errors().empty()) return;
-  const SyntaxError& e = tree.errors().front();  // CPython stops at the first as well
+  // What the parser takes, CPython's compiler may still reject.
+  std::vector<SyntaxError> errors = tree.errors().empty() ? check_syntax(tree, module.scopes()) : tree.errors();
+  if (errors.empty()) return;
+  const SyntaxError& e = errors.front();  // CPython stops at the first as well
   Finding* f = report(ctx, "syntax-error", module, module.root(), module.name.empty() ? module.file() : module.name, e.message);
   if (!f) return;
   f->location = locate_file(module);
   f->location.line = e.line;
   f->location.column = e.column;
   f->location.text = tree.line_text(e.line);
-  f->observed = std::to_string(tree.errors().size()) + " place" + (tree.errors().size() == 1 ? "" : "s") + " that the parser could not read";
+  f->observed = std::to_string(errors.size()) + " place" + (errors.size() == 1 ? "" : "s") + " that Python does not accept";
   f->limits.push_back("what the parser could read around the error was analysed all the same");
 }
 
