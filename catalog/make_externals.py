@@ -100,6 +100,8 @@ dynamo_disable allow_in_graph jit_script script custom_fwd custom_bwd
 # standard library
 cache lru_cache wraps override final abstractmethod unique total_ordering runtime_checkable dataclass_transform
 no_type_check deprecated
+# a call gives a context manager, with the arguments of the generator
+contextmanager asynccontextmanager
 # widely used around vLLM: these hand on a function of the same signature
 instrument instrument_fn trace traced nvtx_annotate annotate profile retry
 """

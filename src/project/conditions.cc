@@ -32,6 +32,16 @@ bool asks_for_version(Node condition) {
   return false;
 }
 
+// The same through a helper of whatever name: torch_at_least("2.9").
+bool helper_asks_for_version(Semantics& semantics, const Module& module, Node condition) {
+  Node call = strip_parens(condition);
+  if (call.is(Kind::k_not_operator)) call = strip_parens(call.child(Field::k_argument));
+  if (!call.is(Kind::k_call)) return false;
+  Values callees = semantics.infer(module, call.child(Field::k_function));
+  const Value* f = callees.single();
+  return f && f->kind == ValueKind::kFunction && asks_for_version(f->definition().child(Field::k_body));
+}
+
 }  // namespace
 
 Truth Semantics::condition(const Module& module, Node e, const Frame* frame) {
@@ -239,7 +249,7 @@ bool Semantics::evaluate_guards(const Module& module, Node node, Truth& alive, b
     if (t == Truth::kNo) alive = Truth::kNo;
     if (t == Truth::kUnknown) {
       if (alive == Truth::kYes) alive = Truth::kUnknown;
-      versions |= asks_for_version(g.node);
+      versions |= asks_for_version(g.node) || helper_asks_for_version(*this, module, g.node);
     }
   }
   return true;
