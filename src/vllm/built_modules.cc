@@ -25,12 +25,34 @@ std::string text_of(const Tree& tree, std::string_view path) {
   return blob ? std::string(blob->view()) : std::string();
 }
 
+// "demo/_version.py", where it is that of a module.
+std::string module_of_path(std::string path) {
+  for (std::string_view root : {"src/", "python/"}) {
+    if (path.rfind(root, 0) == 0) path.erase(0, root.size());
+  }
+  if (!ends_with(path, ".py")) return {};
+  path.resize(path.size() - 3);
+  std::replace(path.begin(), path.end(), '/', '.');
+  return is_module_name(path) ? path : std::string();
+}
+
+void version_file(const std::string& path, Found& out) {
+  std::string name = module_of_path(path);
+  if (!name.empty()) out.try_emplace(name, "made by the build (setuptools_scm)");
+}
+
 // `Extension("p._C", …)`, `CMakeExtension(name="p._C")`, `CUDAExtension(…)`: any callee whose name ends so.
 void from_setup(const Tree& tree, Found& out) {
   std::string text = text_of(tree, "setup.py");
   if (text.empty()) return;
   SyntaxTree setup = SyntaxTree::parse(Blob(std::move(text)));
   for (Node n : setup.root().descendants()) {
+    // use_scm_version={"write_to": "p/_version.py"}
+    std::string key, path;
+    if (n.is(Kind::k_pair) && string_value(n.child(Field::k_key), key) && (key == "write_to" || key == "version_file") &&
+        string_value(n.child(Field::k_value), path)) {
+      version_file(path, out);
+    }
     if (!n.is(Kind::k_call) || !ends_with(dotted_text(n.child(Field::k_function)), "Extension")) continue;
     Node arguments = n.child(Field::k_arguments);
     Node name = arguments.child_at(0);
@@ -58,8 +80,10 @@ std::string toml_value(std::string_view text, std::string_view section, std::str
 }
 
 void from_pyproject(const Tree& tree, Found& out) {
-  std::string name = toml_value(text_of(tree, "pyproject.toml"), "tool.maturin", "module-name");
+  std::string text = text_of(tree, "pyproject.toml");
+  std::string name = toml_value(text, "tool.maturin", "module-name");
   if (is_module_name(name)) out.try_emplace(name, "made by the build (maturin)");
+  for (const char* key : {"write_to", "version_file"}) version_file(toml_value(text, "tool.setuptools_scm", key), out);
 }
 
 // CMake's `something(NAME … DESTINATION package …)`: vLLM's extension targets, and install(TARGETS NAME DESTINATION …).

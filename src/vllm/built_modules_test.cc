@@ -31,6 +31,12 @@ TEST(BuiltModules, CMake) {
               ElementsAre("p._D", "p.sub._C"));
 }
 
+TEST(BuiltModules, VersionFiles) {
+  EXPECT_THAT(names({{"setup.py", "setup(use_scm_version={'write_to': 'p/_version.py'})\n"}}), ElementsAre("p._version"));
+  EXPECT_THAT(names({{"pyproject.toml", "[tool.setuptools_scm]\nversion_file = \"src/p/_version.py\"\n"}}), ElementsAre("p._version"));
+  EXPECT_THAT(names({{"pyproject.toml", "[tool.setuptools_scm]\nwrite_to = \"VERSION.txt\"\n"}}), IsEmpty());
+}
+
 TEST(BuiltModules, NothingBuilt) { EXPECT_THAT(names({{"setup.py", "setup()"}}), IsEmpty()); }
 
 }  // namespace
