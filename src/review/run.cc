@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <optional>
@@ -40,42 +42,50 @@ void take(RuleContext& ctx, Report& report) {
   add_stats(report.stats, ctx.stats);
 }
 
-// Rules over the plugin as a whole, one after the other: each knows what the module rules found.
-void run_project_rules(Session& session, Report& report) {
-  ScopedTimer timer(session.timers(), "project rules");
-  const std::vector<Finding> found = report.findings;
-  RuleContext ctx = context_of(session, session.semantics());
-  ctx.facts.findings = &found;
-  for (const ProjectRuleFamily& family : project_rule_families()) {
-    auto start = std::chrono::steady_clock::now();
-    family.run(ctx);
-    ctx.stats.seconds_per_rule[family.name] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-  take(ctx, report);
+void timed(RuleContext& ctx, const char* family, const std::function<void()>& run) {
+  auto start = std::chrono::steady_clock::now();
+  run();
+  ctx.stats.seconds_per_rule[family] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Every family over every module, modules side by side.
-void run_module_rules(Session& session, Report& report) {
+// Every family over every module, and the rules over the plugin as a whole, side by side: these first, as they take longest.
+void run_side_by_side(Session& session, Report& report) {
   ScopedTimer timer(session.timers(), "rules");
+  std::vector<const ProjectRuleFamily*> whole;
+  for (const ProjectRuleFamily& family : project_rule_families()) {
+    if (!family.reads_findings) whole.push_back(&family);
+  }
+  const std::vector<const Module*>& modules = session.modules();
   std::atomic<size_t> next = 0;
   std::mutex merge;
   auto worker = [&](size_t) {
     std::unique_ptr<Semantics> semantics = session.new_semantics();
     RuleContext ctx = context_of(session, *semantics);
-    for (size_t i; (i = next++) < session.modules().size();) {
-      const Module& module = session.project().load(*session.modules()[i]);
-      if (module.kind != ModuleKind::kSource) continue;
-      for (const RuleFamily& family : rule_families()) {
-        auto start = std::chrono::steady_clock::now();
-        family.run(ctx, module);
-        ctx.stats.seconds_per_rule[family.name] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (size_t i; (i = next++) < whole.size() + modules.size();) {
+      if (i < whole.size()) {
+        timed(ctx, whole[i]->name, [&] { whole[i]->run(ctx); });
+        continue;
       }
+      const Module& module = session.project().load(*modules[i - whole.size()]);
+      if (module.kind != ModuleKind::kSource) continue;
+      for (const RuleFamily& family : rule_families()) timed(ctx, family.name, [&] { family.run(ctx, module); });
     }
     std::lock_guard lock(merge);
     take(ctx, report);
   };
-  int threads = session.threads();
-  parallel_for(static_cast<size_t>(threads), threads, worker);
+  parallel_for(static_cast<size_t>(session.threads()), session.threads(), worker);
+}
+
+// What rests on what the others found.
+void run_after_all(Session& session, Report& report) {
+  ScopedTimer timer(session.timers(), "rules about findings");
+  const std::vector<Finding> found = report.findings;
+  RuleContext ctx = context_of(session, session.semantics());
+  ctx.facts.findings = &found;
+  for (const ProjectRuleFamily& family : project_rule_families()) {
+    if (family.reads_findings) timed(ctx, family.name, [&] { family.run(ctx); });
+  }
+  take(ctx, report);
 }
 
 void add_inventory(Session& session, Report& report) {
@@ -134,8 +144,8 @@ Expected<Report> look_at(const RunOptions& options, const std::string& target, P
   Report report;
   if (parts.rules) {
     if (options.progress) options.progress("checking against " + target);
-    run_module_rules(s, report);
-    run_project_rules(s, report);
+    run_side_by_side(s, report);
+    run_after_all(s, report);
   }
   if (parts.inventory) {
     if (options.progress) options.progress("taking the inventory");

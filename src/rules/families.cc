@@ -34,7 +34,7 @@ std::span<const ProjectRuleFamily> project_rule_families() {
       {"patches", check_patches},
       {"import order", check_import_order},
       {"registrations", check_registrations},
-      {"importable", check_importable},
+      {"importable", check_importable, true},
       {"packaging", check_packaging},
       {"hooks", check_hooks},
   });

@@ -23,6 +23,7 @@ using ProjectRule = void (*)(RuleContext&);
 struct ProjectRuleFamily {
   const char* name;
   ProjectRule run;
+  bool reads_findings = false;  // runs after all others, and knows what they found
 };
 
 std::span<const ProjectRuleFamily> project_rule_families();
