@@ -168,7 +168,7 @@ struct CpState {
           for (const auto& keys_of_rank : mine) parts.push_back(attend_rank(r, t, h, keys_of_rank, bug));
           if (bug == kRankDropped && parts.size() > 1) parts.pop_back();
           merge(parts, fine ? DType::kF32 : c.partial, fine ? DType::kF32 : c.out, bug,
-                &out.value[(t * heads + h) * dim], &lse.value[h * tokens + t]);
+                out.value.data() + (t * heads + h) * dim, lse.value.data() + h * tokens + t);
         }
       }
     return {out, lse, lens};

@@ -89,7 +89,7 @@ struct MergeState {
     const Bug bug = static_cast<Bug>(mutant);
     Actual out{"out", type, {rows, dim}, std::vector<double>(rows * dim)};
     Actual lse{"lse", DType::kF32, {rows}, std::vector<double>(rows)};
-    for (std::int64_t r = 0; r < rows; ++r) merge_row(c, bug, r, &out.value[r * dim], &lse.value[r]);
+    for (std::int64_t r = 0; r < rows; ++r) merge_row(c, bug, r, out.value.data() + r * dim, lse.value.data() + r);
     return {out, lse};
   }
 

@@ -104,7 +104,7 @@ struct RouterState {
     const auto bug = static_cast<RouterBug>(mutant);
     Actual w{"weights", DType::kF32, {tokens, topk}, std::vector<double>(tokens * topk)},
         ids{"ids", DType::kI32, {tokens, topk}, std::vector<double>(tokens * topk)};
-    for (std::int64_t t = 0; t < tokens; ++t) route(t, bug, &w.value[t * topk], &ids.value[t * topk]);
+    for (std::int64_t t = 0; t < tokens; ++t) route(t, bug, w.value.data() + t * topk, ids.value.data() + t * topk);
     return {w, ids};
   }
 

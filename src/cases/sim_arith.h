@@ -16,6 +16,10 @@ inline float mma_block(float sum, const double* terms, int count, int fraction_b
   double largest = std::fabs(static_cast<double>(sum));
   for (int i = 0; i < count; ++i) largest = std::max(largest, std::fabs(terms[i]));
   if (largest == 0) return 0;
+  if (!std::isfinite(largest)) {  // no place to cut at: infinities and NaN go their way
+    for (int i = 0; i < count; ++i) sum += static_cast<float>(terms[i]);
+    return sum;
+  }
   const double step = std::ldexp(1.0, std::ilogb(largest) - fraction_bits);
   double total = std::trunc(sum / step) * step;
   for (int i = 0; i < count; ++i) total += std::trunc(terms[i] / step) * step;

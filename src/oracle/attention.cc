@@ -160,7 +160,7 @@ class UnitWorker {
     for (std::int64_t j = 0; j < n; ++j) {
       keys.read(s_.positions[j], s_.line.data());
       tile_key(s_.line.data(), j, qk_, s_.tiled.data());
-      values.read(s_.positions[j], &s_.v[j * vd_]);
+      values.read(s_.positions[j], s_.v.data() + j * vd_);
     }
     std::fill(s_.line.begin(), s_.line.end(), 0.0);
     for (std::int64_t j = n; j < padded_keys(n); ++j) tile_key(s_.line.data(), j, qk_, s_.tiled.data());
@@ -171,7 +171,7 @@ class UnitWorker {
     s_.narrow.resize(n * vd_);
     s_.largest.assign(vd_, 0.0);
     for (std::int64_t j = 0; j < n; ++j)
-      narrow_row(&s_.v[j * vd_], vd_, &s_.narrow[j * vd_], s_.largest.data());
+      narrow_row(s_.v.data() + j * vd_, vd_, s_.narrow.data() + j * vd_, s_.largest.data());
   }
 
   struct RowId {
@@ -192,7 +192,7 @@ class UnitWorker {
     KeyRange all{total_, 0};
     KeyRange ranges[kRowBlock];
     for (std::int64_t r = 0; r < count; ++r) {
-      if (qk_ > 0) p_.q.load_row({u_.first_token + rows[r].query, rows[r].head, 0}, qk_, &s_.q[r * qk_]);
+      if (qk_ > 0) p_.q.load_row({u_.first_token + rows[r].query, rows[r].head, 0}, qk_, s_.q.data() + r * qk_);
       ranges[r] = range_of(rows[r]);
       if (ranges[r].first >= ranges[r].last) continue;
       all.first = std::min(all.first, ranges[r].first);
@@ -215,9 +215,9 @@ class UnitWorker {
   }
 
   AttendedRow softmax_row(const RowId& id, const KeyRange& range, std::int64_t r, std::int64_t stride) {
-    double* score = &s_.score[r * stride] + range.first;
-    double* weight = &s_.weight[r * stride] + range.first;
-    const double* raw = &s_.raw[r * stride] + range.first;
+    double* score = s_.score.data() + r * stride + range.first;
+    double* weight = s_.weight.data() + r * stride + range.first;
+    const double* raw = s_.raw.data() + r * stride + range.first;
     const std::int64_t n = range.last - range.first;
     const double sink = p_.sink.empty() ? -kInfinity : p_.sink[id.head];
     double top = sink;
@@ -234,7 +234,7 @@ class UnitWorker {
     row.token = u_.first_token + id.query;
     row.head = id.head;
     row.keys = n;
-    row.q = &s_.q[r * qk_];
+    row.q = s_.q.data() + r * qk_;
     row.k_tiled = s_.tiled.data();
     row.k_first = range.first;
     row.v = s_.v.data() + range.first * vd_;
@@ -245,7 +245,7 @@ class UnitWorker {
     row.scale = p_.scale;
     row.softcap = p_.softcap;
     row.raw = raw;
-    row.spread = &s_.spread[r * stride] + range.first;
+    row.spread = s_.spread.data() + r * stride + range.first;
     row.score = score;
     row.weight = weight;
     row.sink = sink;
@@ -268,9 +268,9 @@ class UnitWorker {
 
   void publish(const RowId& id, AttendedRow& row, std::int64_t r) {
     const std::int64_t at = row.token * p_.q.shape()[1] + id.head;
-    std::copy_n(&s_.out[r * vd_], vd_, result_.out.begin() + at * vd_);
+    std::copy_n(s_.out.data() + r * vd_, vd_, result_.out.begin() + at * vd_);
     result_.lse[at] = row.lse;
-    row.out = &s_.out[r * vd_];
+    row.out = s_.out.data() + r * vd_;
     if (visit_ && row.sum > 0) visit_(row);
   }
 

@@ -132,6 +132,7 @@ void CallIndex::build() const {
     out.text = std::make_unique<char[]>(bytes + 1);
     char* end = out.text.get();
     auto keep = [&](std::string_view& view) {
+      if (view.empty()) return;
       std::memcpy(end, view.data(), view.size());
       view = {end, view.size()};
       end += view.size();
