@@ -475,6 +475,8 @@ Values Semantics::decorated(const Module& module, Node definition, Value value) 
         last == "getter" || last == "deleter" || externals_.transparent_decorators.count(last)) {
       continue;
     }
+    // A kernel: `kernel[grid](…)` takes its parameters (see callable), a plain call of it is not followed.
+    if (name.rfind("triton.", 0) == 0 && (last == "jit" || last == "autotune" || last == "heuristics")) continue;
     // Registries hand on what they register: a function of ours whose every return gives its argument back.
     if (last.rfind("register", 0) == 0) continue;
     Node callee = d.is(Kind::k_call) ? d.child(Field::k_function) : d;

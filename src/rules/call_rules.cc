@@ -117,7 +117,8 @@ void check_call(RuleContext& ctx, const Module& module, Node call) {
     }
     BindResult result = bind(c.signature, used);
     // Autotuned and heuristic parameters are supplied, and each backend takes launch options of its own.
-    if (v.kernel && result.outcome != BindOutcome::kTooManyPositional && !(result.outcome == BindOutcome::kMissing && only_jit(c.definition))) return;
+    bool supplied = result.outcome == BindOutcome::kUnexpectedKeyword || (result.outcome == BindOutcome::kMissing && !only_jit(c.definition));
+    if (v.kernel && supplied) return;
     if (!result.certainly_fails()) {
       all_known = false;
     } else if (outside && only_raises(c.definition)) {
