@@ -116,6 +116,7 @@ class NameChecker {
     ScopeId holder = scopes.resolve(n.id(), name);
     if (Node type = annotation_around(n)) {
       if (lazy_annotations_ || never_evaluated(type)) return;
+      if (holder == kModuleScope) bound_later(n, name);
     }
     if (holder == kNoScope) return unbound(n, name);
     if (holder == kModuleScope) typed_only(n, name);
@@ -146,6 +147,32 @@ class NameChecker {
     Finding* f = report(ctx_, "undefined-name", module_, n, std::string(name),
                         "the name '" + std::string(name) + "' is bound for type checkers only, and used at run time");
     if (!f) reported_.erase(std::string(name));
+  }
+
+  // The code around the annotation runs while the module is imported: it stands in no function's body.
+  static bool runs_at_import(Node node) {
+    for (Node p = node; p; p = p.parent()) {
+      if (p.field() == Field::k_body && p.parent().is_any(Kind::k_function_definition, Kind::k_lambda)) return false;
+    }
+    return true;
+  }
+
+  // `x: Later` above `class Later`: every binding of the name stands further down.
+  void bound_later(Node n, std::string_view name) {
+    const ModuleScopes& scopes = module_.scopes();
+    auto bindings = scopes.in_scope(kModuleScope, name);
+    bool later = !bindings.empty() && std::all_of(bindings.begin(), bindings.end(), [&](const Binding& b) {
+      return module_.at(b.node).start() > n.end() && enclosing_statement(module_.at(b.statement)).start() > n.end();
+    });
+    if (!later || scopes.scopes()[kModuleScope].star_import || !runs_at_import(n)) return;
+    if (ctx_.sem.externals().builtins.count(name) || implicit_name(name)) return;
+    if (in_error_region(n) || name_error_caught(n) || ctx_.sem.type_checking_only(module_, n)) return;
+    if (!reported_.insert(std::string(name)).second) return;
+    Finding* f = report(ctx_, "eager-annotation", module_, n, std::string(name),
+                        "the annotation is evaluated here, and '" + std::string(name) + "' is defined only further down: NameError");
+    if (!f) return;
+    relate(*f, module_, module_.at(bindings[0].node), std::string(name), "defined here");
+    f->fix = "add 'from __future__ import annotations', or quote the annotation";
   }
 
   // `"A" | None` and `None | None` are evaluated when the function is defined, and fail there.
