@@ -210,14 +210,16 @@ Member Semantics::lazy_member(const Module& module, std::string_view name) {
   return out;
 }
 
+// Every module once: a diamond of star imports has as many paths as it has layers doubled, and circles have no end.
 bool Semantics::star_names(const Module& module, std::set<std::string_view>& out) {
-  project_.load(module);
-  if (module.kind != ModuleKind::kSource) return false;
-  auto all = module.scopes().in_scope(kModuleScope, "__all__");
-  if (!all.empty()) {
+  std::vector<const Module*> todo = {&module};
+  std::set<const Module*> seen = {&module};
+  for (size_t i = 0; i < todo.size(); ++i) {
+    const Module& m = project_.load(*todo[i]);
+    if (m.kind != ModuleKind::kSource) return false;
+    auto all = m.scopes().in_scope(kModuleScope, "__all__");
     for (const Binding& b : all) {
-      Node statement = module.at(b.statement);
-      Node value = strip_parens(statement.child(Field::k_right));
+      Node value = strip_parens(m.at(b.statement).child(Field::k_right));
       if (!value.is_any(Kind::k_list, Kind::k_tuple)) return false;
       for (Node item : value.children()) {
         std::string text;
@@ -225,23 +227,23 @@ bool Semantics::star_names(const Module& module, std::set<std::string_view>& out
         out.insert(project_.intern(text));
       }
     }
-    // `__all__.append(…)`, `__all__.extend(…)`, `__all__ += other.__all__`
-    return module.syntax().source().find("__all__.") == std::string_view::npos;
-  }
-  for (const Binding& b : module.scopes().in_scope(kModuleScope)) {
-    if (b.name[0] != '_' && b.kind != BindingKind::kAnnotation) out.insert(b.name);
-  }
-  bool complete = true;
-  if (module.scopes().scopes()[kModuleScope].star_import) {
-    if (++depth_ > 40) complete = false;
-    for (Node n : module.root().descendants()) {
-      if (!complete || !n.is(Kind::k_wildcard_import)) continue;
-      const Module* from = project_.find_loaded(imported_module_name(module, n.parent().child(Field::k_module_name)));
-      if (!from || from == &module || !star_names(*from, out)) complete = false;
+    if (!all.empty()) {
+      // `__all__.append(…)`, `__all__.extend(…)`, `__all__ += other.__all__`
+      if (m.syntax().source().find("__all__.") != std::string_view::npos) return false;
+      continue;
     }
-    --depth_;
+    for (const Binding& b : m.scopes().in_scope(kModuleScope)) {
+      if (b.name[0] != '_' && b.kind != BindingKind::kAnnotation) out.insert(b.name);
+    }
+    if (!m.scopes().scopes()[kModuleScope].star_import) continue;
+    for (Node n : m.root().descendants()) {
+      if (!n.is(Kind::k_wildcard_import)) continue;
+      const Module* from = project_.find_loaded(imported_module_name(m, n.parent().child(Field::k_module_name)));
+      if (!from) return false;
+      if (seen.insert(from).second) todo.push_back(from);
+    }
   }
-  return complete;
+  return true;
 }
 
 Values Semantics::values_of(const Member& member) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 // "[[[" fails an assertion of toml++ 3.3 before it becomes the error that it is.
 #define TOML_ASSERT(expression) static_assert(true)
@@ -140,12 +139,18 @@ void tell_what_is_off(Report& report, const Config& config) {
     tell(path.levels, fmt::format(" in {}", fmt::join(path.globs, ", ")));
 }
 
+constexpr size_t kMostBytes = 1 << 20;
+
 Expected<std::string> read_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in || !text) return fail(ErrorKind::kUsage, fmt::format("cannot read the configuration {}", path));
-  return text.str();
+  std::string text(kMostBytes + 1, '\0');
+  bool opened = in.is_open();
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!opened || in.bad()) return fail(ErrorKind::kUsage, fmt::format("cannot read the configuration {}", path));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (text.size() > kMostBytes)
+    return fail(ErrorKind::kUsage, fmt::format("{} is larger than 1 MB: no configuration", path));
+  return text;
 }
 
 }  // namespace

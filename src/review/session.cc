@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "base/text.h"
 #include "git/source.h"
 #include "review/glob.h"
 #include "vllm/built_modules.h"
@@ -64,7 +65,7 @@ Expected<std::unique_ptr<Session>> Session::open(const RunOptions& options, cons
     if (auto opened = s->open_trees(options, target); !opened) return tl::make_unexpected(opened.error());
   }
   if (auto set = s->set_platform(options); !set) return tl::make_unexpected(set.error());
-  s->choose_modules(options);
+  if (auto chosen = s->choose_modules(options); !chosen) return tl::make_unexpected(chosen.error());
   return s;
 }
 
@@ -106,7 +107,13 @@ Expected<void> Session::open_trees(const RunOptions& options, const std::string&
   inputs_ = {info_of("plugin", **plugin_tree, plugin_dist), info_of("target", **target_tree, target_dist)};
   SourceTree plugin{"plugin", *plugin_tree, plugin_dist.version, packages_of(**plugin_tree, entry_points_)};
   SourceTree vllm{"target", *target_tree, target_dist.version, packages_of(**target_tree, {})};
-  if (!(*target_tree)->find("vllm/__init__.py")) return fail(target + ": holds no package vllm");
+  if (!(*target_tree)->find("vllm/__init__.py")) return fail(printable(without_credentials(target)) + ": holds no package vllm");
+  if (std::string fault = pyproject_fault(**plugin_tree); !fault.empty()) {
+    Location place;
+    place.tree = "plugin";
+    place.file = "pyproject.toml";
+    unknown_.push_back({place.file, fault, place});
+  }
   plugin_ = &project_->add_tree(std::move(plugin));
   target_ = &project_->add_tree(std::move(vllm));
   for (const SourceTree* t : project_->trees()) {
@@ -176,31 +183,47 @@ void Session::find_reach(const RunOptions& options) {
     return std::find(target_->packages.begin(), target_->packages.end(), p) != target_->packages.end();
   });
   std::vector<ReachRoot> roots;
+  bool root_skipped = false;  // what it would reach is not known: nothing may be called unreached
   for (const EntryPoint& e : entry_points_) {
     size_t colon = e.value.find(':');
     const Module* m = project_->find_loaded(e.value.substr(0, colon));
     if (!m || m->tree != plugin_) continue;
+    root_skipped |= m->kind == ModuleKind::kSkipped;
     std::string function = colon == std::string::npos ? "" : e.value.substr(colon + 1);
     function = function.substr(0, function.find_first_of(" ["));
     roots.push_back({m, function, "entry point " + e.group + ":" + e.name});
   }
-  if (roots.empty() || overlaps || options.reach == Reach::kAll) {
+  if (roots.empty() || root_skipped || overlaps || options.reach == Reach::kAll) {
     reach_ = Reachability::everything(*project_, *plugin_);
   } else {
     reach_ = Reachability::from_roots(*semantics_, *plugin_, roots);
   }
 }
 
-void Session::choose_modules(const RunOptions& options) {
-  for (std::string scope : options.scope) {
+Expected<void> Session::choose_modules(const RunOptions& options) {
+  const std::vector<const Module*> all = project_->modules_of(*plugin_);
+  for (const std::string& named : options.scope) {
+    std::string scope = named;
+    while (starts_with(scope, "./")) scope.erase(0, 2);
     while (!scope.empty() && scope.back() == '/') scope.pop_back();
+    if (scope.empty() || scope == ".") {
+      scope_.clear();
+      break;
+    }
+    auto holds = [&](const Module* m) { return m->file() == scope || starts_with(m->file(), scope + "/"); };
+    // A clean report of nothing would look like a clean plugin.
+    if (std::none_of(all.begin(), all.end(), holds))
+      return fail(ErrorKind::kUsage, "--scope " + printable(named) + ": no Python file of the plugin lies there");
     scope_.push_back(scope);
   }
   exclude_ = options.exclude;
-  for (const Module* m : project_->modules_of(*plugin_)) {
+  for (const Module* m : all) {
     bool in_package = std::find(plugin_->packages.begin(), plugin_->packages.end(), top_of(m->name)) != plugin_->packages.end();
     if (m->kind != ModuleKind::kExtension && (in_package || !scope_.empty()) && in_scope(m->file())) modules_.push_back(m);
   }
+  if (plugin_->packages.empty() && scope_.empty())
+    return fail(printable(without_credentials(options.plugin)) + ": holds no Python package; --scope names what else to look at");
+  return {};
 }
 
 bool Session::in_scope(std::string_view file) const {

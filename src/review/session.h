@@ -54,7 +54,7 @@ class Session {
   void find_platform_class();
   void find_reach(const RunOptions& options);
   void find_patches();
-  void choose_modules(const RunOptions& options);
+  Expected<void> choose_modules(const RunOptions& options);
 
   Timers timers_;
   Catalog catalog_;

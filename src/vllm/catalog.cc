@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 
 #include "base/text.h"
 #include "vllm/catalog_reader.h"
@@ -22,12 +21,19 @@ auto find_row(const Rows& rows, std::string_view key, Key member) -> decltype(ro
   return nullptr;
 }
 
+constexpr size_t kMostBytes = 1 << 20;
+
 Expected<std::string> text_of_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return fail(ErrorKind::kUsage, fmt::format("cannot read the catalog file '{}'", printable(path)));
-  return text.str();
+  std::string text(kMostBytes + 1, '\0');
+  bool opened = in.is_open();
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!opened || in.bad())  // a folder can be opened, but not read
+    return fail(ErrorKind::kUsage, fmt::format("cannot read the catalog file '{}'", printable(path)));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (text.size() > kMostBytes)
+    return fail(ErrorKind::kUsage, fmt::format("'{}' is larger than 1 MB: no catalog file", printable(path)));
+  return text;
 }
 
 }  // namespace

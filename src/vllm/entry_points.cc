@@ -25,10 +25,12 @@ std::optional<Blob> read(const Tree& tree, std::string_view path) {
   return blob ? std::optional<Blob>(*blob) : std::nullopt;
 }
 
+constexpr size_t kMostProjectBytes = 1 << 20;  // more was not written by a person, and takes long to parse
+
 // A file that isn't TOML declares nothing; who reviews packaging says so elsewhere.
 toml::table pyproject_of(const Tree& tree) {
   auto blob = read(tree, "pyproject.toml");
-  if (!blob) return {};
+  if (!blob || blob->view().size() > kMostProjectBytes) return {};
   try {
     return toml::parse(blob->view());
   } catch (const toml::parse_error&) {
@@ -208,6 +210,20 @@ std::string version_of_package(const Tree& tree) {
 }
 
 }  // namespace
+
+std::string pyproject_fault(const Tree& tree) {
+  const TreeEntry* entry = tree.find("pyproject.toml");
+  if (!entry) return {};
+  if (entry->size > kMostProjectBytes) return "larger than 1 MB";
+  auto blob = tree.read(*entry);
+  if (!blob) return blob.error().message;
+  try {
+    toml::table table = toml::parse(blob->view());
+    return {};
+  } catch (const toml::parse_error& error) {
+    return "no TOML, line " + std::to_string(error.source().begin.line) + ": " + printable(error.description());
+  }
+}
 
 std::vector<EntryPoint> entry_points(const Tree& tree) {
   std::vector<EntryPoint> found;

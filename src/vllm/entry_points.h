@@ -21,6 +21,9 @@ struct EntryPoint {
 // any, from the metadata of a built distribution. In the order of the declarations, without repetitions.
 std::vector<EntryPoint> entry_points(const Tree& tree);
 
+// Why pyproject.toml declares nothing though it is there ("no TOML, line 3: …"); empty when it is in order.
+std::string pyproject_fault(const Tree& tree);
+
 struct Distribution {
   std::string name;     // empty: not known
   std::string version;  // empty: not known
