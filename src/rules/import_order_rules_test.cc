@@ -59,7 +59,7 @@ const Files kConsumer = {{"vllm/__init__.py", ""},
                          {"vllm/user.py", "from vllm.lib import f\ndef go(): f()\n"},
                          {"vllm/plugins.py", "def load_general_plugins(): pass\n"},
                          {"vllm/engine.py", "from vllm.plugins import load_general_plugins\nload_general_plugins()\n"}};
-const std::string kLate = "warning patch-bound-too-late p/patch.py:3 vllm.lib.f";
+const std::string kLate = "note patch-bound-too-late p/patch.py:3 vllm.lib.f";
 
 TEST(PatchBoundTooLate, ThePluginImportedTheConsumerBefore) {
   EXPECT_THAT(check({{"p/patch.py", "import vllm.user\nimport vllm.lib\nvllm.lib.f = len\n"}}, kConsumer), ElementsAre(kLate));

@@ -63,7 +63,7 @@ constexpr std::array kRules = std::to_array<RuleInfo>({
     // Patches
     {"patch-target-missing", kE, "a patch replaces something that the target does not have", kSource},
     {"patch-not-applied", kW, "a patch that puts nothing in place that anybody reads", kSource},
-    {"patch-bound-too-late", kW, "a module keeps the old object: it took it before the patch ran", kSource},
+    {"patch-bound-too-late", kN, "a module keeps the old object: it took it before the patch ran", kSource},
     {"registry-shape", kE, "a table is replaced by one of another kind", kSource},
     {"patched-signature", kE, "a replacement cannot take the calls of what it replaces", kSignature},
 });

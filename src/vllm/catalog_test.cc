@@ -15,7 +15,7 @@ TEST(Catalog, LoadsWhatTheProgramCarries) {
   EXPECT_TRUE(catalog->externals.class_members.at("torch.nn.Module").count("register_buffer"));
   EXPECT_EQ(catalog->externals.class_bases.at("torch.nn.parameter.Parameter").at(0), "torch.nn.Parameter");
   EXPECT_TRUE(catalog->externals.transparent_decorators.count("no_grad"));
-  EXPECT_FALSE(catalog->externals.transparent_decorators.count("contextmanager"));
+  EXPECT_FALSE(catalog->externals.transparent_decorators.count("support_torch_compile"));
   EXPECT_GT(catalog->extension_points.size(), 30u);
   EXPECT_EQ(catalog->entry_point_group("vllm.platform_plugins")->when, "startup");
   EXPECT_TRUE(catalog->base_class("attention-backend"));
