@@ -399,7 +399,7 @@ bool Semantics::synthesised_constructor(const ClassInfo& info, Callable& out) {
     const ClassInfo& c = class_info(e.ref);
     bool writes_init = std::any_of(c.facts->methods.begin(), c.facts->methods.end(), [](Node m) { return m.child(Field::k_name).text() == "__init__"; });
     for (Node d : decorators_of(c.facts->definition)) {
-      std::string_view last = last_part(decorator_name(d));
+      std::string last(last_part(decorator_name(d)));
       if (last == "config" || last == "attrs" || last == "define" || last == "frozen") {
         out.reason = "constructor made by a decorator";
         return true;
