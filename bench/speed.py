@@ -24,7 +24,9 @@ def timed(command, cwd, env=None):
     """Seconds and peak resident megabytes of one run."""
     start = time.perf_counter()
     child = subprocess.Popen(command, cwd=cwd, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, usage = os.wait4(child.pid, 0)
+    _, status, usage = os.wait4(child.pid, 0)
+    if os.waitstatus_to_exitcode(status) not in (0, 1):
+        raise SystemExit(f"failed, so not measured: {' '.join(command)}")
     return time.perf_counter() - start, usage.ru_maxrss / 1024
 
 
@@ -86,7 +88,10 @@ def main():
     }
     for tool in tools:
         command = [str(bin_dir / commands[tool][0])] + commands[tool][1:]
-        rows.append(measure(tool, command, str(plugin), 1 if tool in ("pyright", "griffe") else args.runs))
+        try:
+            rows.append(measure(tool, command, str(plugin), 1 if tool in ("pyright", "griffe") else args.runs))
+        except SystemExit as failure:
+            print(failure)
     base = next((seconds for name, seconds, _ in rows if name == "ty"), rows[0][1])
     print(f"{'tool':<14}{'seconds':>9}{'ratio to ty':>13}{'peak MB':>9}")
     for name, seconds, megabytes in rows:
