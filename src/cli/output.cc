@@ -100,7 +100,8 @@ Expected<void> write_special(const std::string& path, std::string_view text) {
 // What a symbolic link leads to is replaced, not the link.
 std::string real_path(const std::string& path) {
   std::error_code error;
-  auto real = std::filesystem::weakly_canonical(path, error);
+  // Absolute first: of a bare name that is not there yet, weakly_canonical makes no folder.
+  auto real = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
   return error ? path : real.string();
 }
 

@@ -181,9 +181,10 @@ class Taker {
   // What stood there before: the bindings of the owner itself, without the patches.
   Values original(const PatchSite& site) {
     Values out;
-    Member member = site.owner.kind == PlaceKind::kModule
-                        ? in_.semantics.module_member(*site.owner.module, site.attribute)
-                        : in_.semantics.class_member(site.owner.cls, site.attribute);
+    bool in_module = site.owner.kind == PlaceKind::kModule;
+    if (in_module ? site.owner.module == nullptr : !site.owner.cls) return out;  // a module that is not there
+    Member member = in_module ? in_.semantics.module_member(*site.owner.module, site.attribute)
+                              : in_.semantics.class_member(site.owner.cls, site.attribute);
     if (!member.module) return out;
     for (const Binding* b : member.bindings) {
       Node node = member.module->at(b->node);
