@@ -7,6 +7,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kMostReturns = 16;
+constexpr uint32_t kMostBody = 800;  // nodes of a function that is looked into
 
 std::string_view last_part(std::string_view dotted) {
   size_t dot = dotted.rfind('.');
@@ -61,7 +62,7 @@ Values Semantics::function_result(const Value& function, const Module& module, N
   inner.self = function.bound != Bound::kNo ? function.self : ClassRef();
   // The body is looked into where it is short enough to be a predicate, a version test or a factory.
   Node body = definition.child(Field::k_body);
-  bool small = body && body.subtree_end() - body.id() < 400;
+  bool small = body && body.subtree_end() - body.id() < kMostBody;
   Values result = Values::unknown("function not followed");
   if (small && depth_ < 30 && call) {
     Signature signature = signature_of(definition);

@@ -65,7 +65,8 @@ void Semantics::build_class(ClassInfo& info) {
       give_up("its bases are computed");
       continue;
     }
-    Values values = infer(*info.ref.module, base);
+    // A parametrised base (Generic[T]) is the class itself.
+    Values values = infer(*info.ref.module, base.is(Kind::k_subscript) ? base.child(Field::k_value) : base);
     // Alternatives (a fallback in an except branch, a platform switch): follow the first class, but say so.
     const Value* chosen = nullptr;
     for (const Value& v : values.list) {

@@ -23,6 +23,16 @@ Truth both(Truth a, Truth b) {
   return a == Truth::kYes && b == Truth::kYes ? Truth::kYes : Truth::kUnknown;
 }
 
+// What every alternative says.
+Truth truth_of_all(const Values& values) {
+  if (values.open || values.list.empty()) return Truth::kUnknown;
+  Truth out = truthiness(values.list[0]);
+  for (const Value& v : values.list) {
+    if (truthiness(v) != out) return Truth::kUnknown;
+  }
+  return out;
+}
+
 // The text asks for a version or for the presence of something: the other branch is meant for the other answer.
 bool asks_for_version(Node condition) {
   std::string_view t = condition.text();
@@ -69,11 +79,8 @@ Truth Semantics::condition(const Module& module, Node e, const Frame* frame) {
         break;
       }
       Values values = infer(module, e, frame);
-      if (values.open || values.list.empty()) break;
-      out = truthiness(values.list[0]);
-      for (const Value& v : values.list) {
-        if (truthiness(v) != out) out = Truth::kUnknown;
-      }
+      out = truth_of_all(values);
+      if (out == Truth::kUnknown && e.is(Kind::k_attribute)) out = truth_of_all(constructed_field(module, e));
     }
   }
   --depth_;
@@ -98,6 +105,7 @@ Truth Semantics::comparison(const Module& module, Node e, const Frame* frame) {
     return Truth::kUnknown;
   }
   Values left = infer(module, left_node, frame), right = infer(module, right_node, frame);
+  if (left.open && left_node.is(Kind::k_attribute)) left = loop_column(module, left_node);
   if (left.open || right.open || left.list.empty() || right.list.empty()) return Truth::kUnknown;
   Truth out = Truth::kUnknown;
   bool first = true;
@@ -213,18 +221,6 @@ Truth Semantics::import_fails(const Module& module, Node statement) {
     if (p == Presence::kUnknown) out = Truth::kUnknown;
   }
   return out;
-}
-
-// current_platform.is_cuda() and the like, where the catalog or the user says what they are.
-Values Semantics::platform_call(Node call) {
-  Node callee = call.child(Field::k_function);
-  if (!callee.is(Kind::k_attribute) || environment_.platform_truth.empty()) return Values::unknown("");
-  auto it = environment_.platform_truth.find(callee.child(Field::k_attribute).text());
-  if (it == environment_.platform_truth.end()) return Values::unknown("");
-  Node object = callee.child(Field::k_object);
-  std::string_view name = object.is(Kind::k_attribute) ? object.child(Field::k_attribute).text() : object.text();
-  if (!environment_.platform_variables.count(name)) return Values::unknown("");
-  return Values::of(bool_value(it->second));
 }
 
 bool Semantics::evaluate_guards(const Module& module, Node node, Truth& alive, bool& types_only, bool& versions) {

@@ -92,8 +92,9 @@ Values Semantics::infer_uncached(const Module& module, Node e, const Frame* fram
       if (callees.open) out = Values::unknown(callees.reason);
       for (const Value& v : callees.list) out.merge(call_result(v, module, e, frame));
       // What the plugin's own platform class does not say, the catalog may.
-      if (out.open) {
-        if (Values platform = platform_call(e); !platform.open) return platform;
+      bool decided = !out.open && std::all_of(out.list.begin(), out.list.end(), [](const Value& v) { return v.kind != ValueKind::kExternalInstance; });
+      if (!decided) {
+        if (Values platform = platform_call(module, e); !platform.open) return platform;
       }
       return out;
     }
@@ -105,6 +106,7 @@ Values Semantics::infer_uncached(const Module& module, Node e, const Frame* fram
     case Kind::k_false:
     case Kind::k_none:
     case Kind::k_tuple:
+    case Kind::k_expression_list:
     case Kind::k_list:
     case Kind::k_set:
     case Kind::k_dictionary: return infer_literal(module, e);
@@ -249,7 +251,7 @@ Values Semantics::infer_binding(const Module& module, const Binding& b, const Fr
           ++i;
         }
       }
-      return Values::unknown("unpacked");
+      return unpacked(module, target, node, value, frame);
     }
     case BindingKind::kWith: {
       Node value = module.at(b.statement).first_child();
@@ -271,6 +273,21 @@ Values Semantics::infer_binding(const Module& module, const Binding& b, const Fr
     case BindingKind::kExcept: return Values::unknown("exception object");
     default: return Values::unknown("binding not followed");
   }
+}
+
+// a, b = f(), where all that f returns are tuples written down.
+Values Semantics::unpacked(const Module& module, Node targets, Node target, Node value, const Frame* frame) {
+  if (!targets.is_any(Kind::k_pattern_list, Kind::k_tuple_pattern) || !value.is(Kind::k_call)) return Values::unknown("unpacked");
+  uint32_t at = 0;
+  while (at < targets.child_count() && targets.child_at(at) != target) ++at;
+  Values tuples = infer(module, value, frame), out;
+  if (!tuples.known()) return Values::unknown("unpacked");
+  for (const Value& v : tuples.list) {
+    bool fits = v.kind == ValueKind::kLiteral && v.definition().is_any(Kind::k_tuple, Kind::k_expression_list) && v.definition().child_count() == targets.child_count();
+    if (!fits) return Values::unknown("unpacked");
+    out.merge(infer(*v.module, v.definition().child_at(at)));
+  }
+  return out;
 }
 
 Values Semantics::infer_import(const Module& module, const Binding& b) {
@@ -317,6 +334,7 @@ Values Semantics::infer_parameter(const Module& module, const Binding& b, const 
       return Values::of(v);
     }
   }
+  if (Values settled = settled_argument(module, function, b.name); !settled.open) return settled;
   if (parameter.is(Kind::k_list_splat_pattern) || parameter.is(Kind::k_dictionary_splat_pattern)) return Values::unknown("collected arguments");
   if (parameter.is(Kind::k_typed_parameter) && !parameter.first_child().is(Kind::k_identifier)) return Values::unknown("collected arguments");
   if (Node type = parameter.child(Field::k_type)) {
@@ -386,6 +404,8 @@ Values Semantics::infer_operator(const Module& module, Node e, const Frame* fram
     }
     if (left.open) out.open = true, out.reason = left.reason;
     if (right_needed) out.merge(infer(module, right_node, frame));
+    // `unknown and False` is some false value.
+    if (Truth t = out.open ? condition(module, e, frame) : Truth::kUnknown; t != Truth::kUnknown) return Values::of(bool_value(t == Truth::kYes));
     return out;
   }
   Values right = infer(module, right_node, frame);
@@ -454,7 +474,7 @@ Values Semantics::infer_subscript(const Module& module, Node e, const Frame* fra
           found = true;
         }
       }
-    } else if (key && key->kind == ValueKind::kInteger && key->number >= 0 && literal.is_any(Kind::k_tuple, Kind::k_list)) {
+    } else if (key && key->kind == ValueKind::kInteger && key->number >= 0 && literal.is_any(Kind::k_tuple, Kind::k_list, Kind::k_expression_list)) {
       Node item = literal.child_at(static_cast<uint32_t>(std::min<int64_t>(key->number, 1 << 20)));
       if (item && !item.is(Kind::k_list_splat)) {
         out.merge(infer(*v.module, item));

@@ -37,6 +37,9 @@ struct Environment {
   // Methods of the platform whose value is set by the user or the catalog, by name.
   std::map<std::string, bool, std::less<>> platform_truth;
   std::set<std::string, std::less<>> platform_variables;  // names whose methods platform_truth speaks of
+  int device_capability = 0;  // major × 10 + minor, as the device reports it; 0: not known
+  // What callers of a hook always pass, in the target's version: "class.method(parameter)", dotted → value.
+  std::map<std::string, bool, std::less<>> settled_arguments;
 };
 
 // An attribute of a foreign module or class that the plugin assigns.
@@ -106,11 +109,15 @@ struct Frame {
   ClassRef self;  // the class of the receiver
 };
 
+class DefinitionIndex;
+
 class Semantics {
  public:
   Semantics(const Project& project, const Externals& externals, const Environment& environment, const PatchTable& patches);
 
   const Project& project() const { return project_; }
+  // With them, the calls that make an object are asked for what its fields hold.
+  void use(const DefinitionIndex& indexes) { indexes_ = &indexes; }
   const Environment& environment() const { return environment_; }
   const Externals& externals() const { return externals_; }
 
@@ -169,6 +176,8 @@ class Semantics {
   Values infer_literal(const Module& module, Node node);
   Values infer_subscript(const Module& module, Node node, const Frame* frame);
   Values infer_parameter(const Module& module, const Binding& binding, const Frame* frame);
+  Values settled_argument(const Module& module, Node function, std::string_view parameter);
+  Values unpacked(const Module& module, Node targets, Node target, Node value, const Frame* frame);
   Values infer_import(const Module& module, const Binding& binding);
   Values infer_operator(const Module& module, Node node, const Frame* frame);
   Values annotation_uncached(const Module& module, Node annotation);
@@ -185,7 +194,11 @@ class Semantics {
   Values returned(const Value& function, const Frame& frame);
   Values builtin_call(std::string_view name, const Module& module, Node call, const Frame* frame);
   Values super_value(const Module& module, Node call, const Frame* frame);
-  Values platform_call(Node call);
+  Values platform_call(const Module& module, Node call);
+  bool has_subclass(const ClassInfo& info);
+  Values constructed_field(const Module& module, Node attribute);
+  Values loop_column(const Module& module, Node attribute);
+  bool is_platform(const Module& module, Node object);
   Truth some_import_fails(const Module& module, Node try_statement);
   Truth import_fails(const Module& module, Node statement);
   Truth comparison(const Module& module, Node node, const Frame* frame);
@@ -202,6 +215,7 @@ class Semantics {
   const Externals& externals_;
   const Environment& environment_;
   const PatchTable& patches_;
+  const DefinitionIndex* indexes_ = nullptr;
 
   using Key = std::pair<const Module*, NodeId>;
   struct KeyHash {
@@ -217,6 +231,7 @@ class Semantics {
   std::unordered_map<Key, GuardState, KeyHash> guards_;
   std::map<ClassRef, std::unique_ptr<ClassInfo>> classes_;
   std::map<std::pair<const Module*, std::string>, Member> members_;
+  std::map<std::pair<ClassRef, std::string>, Values> fields_;
   std::set<Key> active_calls_;
   int depth_ = 0;
 };

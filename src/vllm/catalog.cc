@@ -97,10 +97,17 @@ Expected<PlatformFacts> load_platform(const Catalog& catalog, const std::string&
 
 void apply_platform(const Catalog& catalog, const PlatformFacts& platform, Environment& environment) {
   for (const auto& [name, value] : platform.truth) environment.platform_truth[name] = value;
+  environment.device_capability = platform.device_capability;
   // By the dotted name, and by the name that modules import it under.
   for (const std::string& variable : catalog.platform_variables) {
     environment.platform_variables.insert(variable);
     environment.platform_variables.insert(variable.substr(variable.rfind('.') + 1));
+  }
+}
+
+void apply_settled(const Catalog& catalog, const Project& project, Environment& environment) {
+  for (const SettledArgument& s : catalog.settled_arguments) {
+    if (!project.find(s.without)) environment.settled_arguments[s.argument] = s.value;
   }
 }
 

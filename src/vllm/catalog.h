@@ -37,6 +37,7 @@ struct ExtensionPoint {
   std::string name_space;           // of ops
   std::string upstream;             // enum-value | receiver | empty
   bool external = false;            // not vLLM's: the target needn't have it
+  bool idle = false;                // nothing takes what is registered from there: it runs only where other code names it
   std::string file;                 // where the row stands
   uint32_t line = 0;
 };
@@ -62,6 +63,14 @@ struct PlatformFacts {
   std::string name;
   std::string about;
   std::map<std::string, bool, std::less<>> truth;  // predicates by name; bases merged in
+  int device_capability = 0;                       // as Environment has it
+};
+
+// A parameter of a hook for which all callers pass the same, once the target has lost a module.
+struct SettledArgument {
+  std::string argument;  // "dotted.Class.method(parameter)"
+  bool value = false;
+  std::string without;   // the module
 };
 
 struct Catalog {
@@ -73,6 +82,7 @@ struct Catalog {
   std::vector<ExtensionPoint> extension_points;
   std::vector<EntryPointGroup> entry_point_groups;
   std::vector<BaseClass> base_classes;
+  std::vector<SettledArgument> settled_arguments;
   std::vector<Component> components;
   std::vector<std::string> settings_modules;            // whose classes hold vLLM's settings
   std::set<std::string, std::less<>> standard_library;  // top-level modules
@@ -94,6 +104,9 @@ Expected<PlatformFacts> load_platform(const Catalog& catalog, const std::string&
 
 // Fills what the catalog knows of the platform into the environment.
 void apply_platform(const Catalog& catalog, const PlatformFacts& platform, Environment& environment);
+
+// Those of the catalog's settled arguments that hold for the target of this project.
+void apply_settled(const Catalog& catalog, const Project& project, Environment& environment);
 
 // Rows that the target no longer has under any of their names, for "not analysed".
 std::vector<Unknown> missing_extension_points(Semantics& semantics, const Catalog& catalog);

@@ -143,7 +143,7 @@ void read_key(const toml::node& node, ExtensionPoint& point) {
 
 ExtensionPoint extension_of(const toml::table& row, const std::string& file) {
   check_keys(row,
-             {"kind", "call", "method", "on_result_of", "key", "value", "namespace", "upstream", "external"});
+             {"kind", "call", "method", "on_result_of", "key", "value", "namespace", "upstream", "external", "idle"});
   ExtensionPoint out;
   out.file = file;
   out.line = row.source().begin.line;
@@ -168,6 +168,7 @@ ExtensionPoint extension_of(const toml::table& row, const std::string& file) {
         fmt::format("'upstream' takes enum-value or receiver, not '{}'", printable(out.upstream)));
   }
   out.external = flag_in(row, "external");
+  out.idle = flag_in(row, "idle");
   return out;
 }
 
@@ -217,6 +218,12 @@ PlatformFacts platform_of(std::string_view name, const toml::table& table, const
   out.about = text_in(table, "about");
   for (const auto& [key, node] : table) {
     if (key.str() == "about" || key.str() == "base") continue;
+    if (key.str() == "device_capability") {
+      const auto* number = node.as_integer();
+      if (!number || number->get() < 0 || number->get() > 9999) bad(key.source(), "'device_capability' takes ten times the major number, plus the minor one");
+      out.device_capability = static_cast<int>(number->get());
+      continue;
+    }
     const auto* flag = node.as_boolean();
     if (!flag) bad(key.source(), fmt::format("'{}' takes true or false", printable(key.str())));
     out.truth[std::string(key.str())] = flag->get();
@@ -266,6 +273,10 @@ void read_rows(const toml::table& table, const std::string& file, Catalog& into)
     check_keys(row, {"role", "classes"});
     into.base_classes.push_back({required_text(row, "role"), texts_in(row, "classes")});
   });
+  for_each_row(table, "settled", [&](const toml::table& row) {
+    check_keys(row, {"argument", "value", "without"});
+    into.settled_arguments.push_back({required_text(row, "argument"), flag_in(row, "value"), required_text(row, "without")});
+  });
   for_each_row(table, "component", [&](const toml::table& row) {
     check_keys(row, {"name", "about", "imports"});
     Component component{required_text(row, "name"), text_in(row, "about"), texts_in(row, "imports")};
@@ -281,7 +292,7 @@ void read_rows(const toml::table& table, const std::string& file, Catalog& into)
 
 void read_all(const toml::table& table, const std::string& file, Catalog& into) {
   check_keys(table, {"externals", "current_platform", "settings", "platform", "extension",
-                     "entry_point_group", "base", "component", "generated"});
+                     "entry_point_group", "base", "component", "generated", "settled"});
   if (const toml::node* node = table.get("externals")) read_externals(table_of("externals", *node), into);
   if (const toml::node* node = table.get("current_platform")) {
     const toml::table& current = table_of("current_platform", *node);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tree/memory_tree.h"
 #include "vllm/catalog_reader.h"
 
 namespace assay {
@@ -47,6 +48,30 @@ TEST(Catalog, PlatformsBuildOnEachOther) {
   apply_platform(*catalog, *metax, environment);
   EXPECT_TRUE(environment.platform_variables.count("vllm.platforms.current_platform"));
   EXPECT_FALSE(environment.platform_truth.at("is_rocm"));
+}
+
+// `if current_platform.<call>: …` with the facts of the metax platform, and an override of a hook whose callers have one value left.
+TEST(Catalog, AnswersForCapabilitiesAndSettledArguments) {
+  auto catalog = load_catalog({});
+  ASSERT_TRUE(catalog);
+  catalog->settled_arguments = {{"vllm.platforms.Platform.pick(use_new)", true, "vllm.old_engine"}, {"vllm.platforms.Platform.pick(other)", true, "vllm.platforms"}};
+  Project project;
+  project.add_tree({"target", make_memory_tree({{"vllm/__init__.py", ""}, {"vllm/platforms/__init__.py", "class Platform:\n  def pick(self, use_new, other): pass\ncurrent_platform: Platform = Platform()\n"}}), "1.0", {"vllm"}});
+  project.add_tree({"plugin", make_memory_tree({{"p/__init__.py", "from vllm.platforms import Platform, current_platform as there\nclass Mine(Platform):\n  def pick(self, use_new, other):\n    if use_new: pass\n    if other: pass\n"
+    "if there.is_device_capability(80): pass\nif there.is_device_capability((9, 0)): pass\nif there.has_device_capability(75): pass\nif there.is_device_capability_family(100): pass\nif there.is_device_capability(x): pass\n"}}), "1.0", {"p"}});
+  Environment environment;
+  apply_platform(*catalog, *catalog->platform("metax"), environment);
+  apply_settled(*catalog, project, environment);
+  environment.platform_variables.insert("there");
+  PatchTable none;
+  Semantics semantics(project, catalog->externals, environment, none);
+  const Module& p = *project.find_loaded("p");
+  std::vector<Truth> truths;
+  for (Node n : p.root().descendants()) {
+    if (n.is(Kind::k_if_statement)) truths.push_back(semantics.condition(p, n.child(Field::k_condition)));
+  }
+  constexpr Truth kY = Truth::kYes, kN = Truth::kNo, kU = Truth::kUnknown;
+  EXPECT_EQ(truths, (std::vector<Truth>{kY, kU, kY, kN, kY, kN, kU}));
 }
 
 TEST(Catalog, UnknownPlatformSuggestsAName) {
