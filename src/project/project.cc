@@ -189,6 +189,13 @@ const Module* Project::stand_in(const Module& module) const {
   return other == &module ? nullptr : other;
 }
 
+bool Project::stands_in_for_another(const Module& module) const {
+  for (const auto& [from, to] : redirects_) {
+    if (module.name == to || (!to.empty() && module.name.starts_with(to + "."))) return true;
+  }
+  return false;
+}
+
 // A module that exists, and whose source is not there.
 const Module* Project::made_up(std::string_view dotted) const {
   {

@@ -47,6 +47,8 @@ class Project {
   void redirect(std::string_view dotted, std::string_view to);
   // What stands in for a module, beside it where the module exists as well; nullptr: nothing does.
   const Module* stand_in(const Module& module) const;
+  // The module is what some redirect leads to.
+  bool stands_in_for_another(const Module& module) const;
 
   // The reason if a build generates this module (or one of its parents).
   const std::string* generated(std::string_view dotted) const;

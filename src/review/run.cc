@@ -32,7 +32,7 @@ void add_stats(Stats& to, const Stats& from) {
 
 RuleContext context_of(const Session& session, Semantics& semantics) {
   return {semantics, session.plugin(), session.target(), session.reach(), session.definitions(), {}, {}, {},
-          {&session.catalog(), &session.entry_points(), &session.modules(), &session.found_patches(), nullptr}};
+          {&session.catalog(), &session.entry_points(), &session.modules(), &session.found_patches(), nullptr}, &session.liveness()};
 }
 
 // What a rule found goes into the report.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "git/source.h"
 #include "review/glob.h"
+#include "rules/context.h"
 #include "vllm/built_modules.h"
 
 namespace assay {
@@ -78,10 +79,13 @@ void Session::prepare(const RunOptions& options) {
   ScopedTimer timer(timers_, "reach");
   semantics_ = new_semantics();
   find_platform_class();
+  apply_settled(catalog_, *project_, environment_);
   semantics_ = new_semantics();
   find_reach(options);
   find_patches();
   definitions_ = std::make_unique<DefinitionIndex>(*project_, *target_, threads_);
+  semantics_->use(*definitions_);
+  liveness_ = std::make_unique<Liveness>(*project_, *plugin_, reach_, liveness_questions(catalog_, *project_, *target_));
 }
 
 Expected<void> Session::open_trees(const RunOptions& options, const std::string& target) {
@@ -137,7 +141,9 @@ Expected<void> Session::set_platform(const RunOptions& options) {
 }
 
 std::unique_ptr<Semantics> Session::new_semantics() const {
-  return std::make_unique<Semantics>(*project_, catalog_.externals, environment_, patches_);
+  auto semantics = std::make_unique<Semantics>(*project_, catalog_.externals, environment_, patches_);
+  if (definitions_) semantics->use(*definitions_);
+  return semantics;
 }
 
 // The class that the plugin's platform entry point names is what current_platform is an instance of.

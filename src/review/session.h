@@ -7,6 +7,7 @@
 
 #include "base/timer.h"
 #include "project/definition_index.h"
+#include "project/liveness.h"
 #include "project/reach.h"
 #include "project/semantics.h"
 #include "review/run.h"
@@ -31,6 +32,7 @@ class Session {
   const SourceTree& plugin() const { return *plugin_; }
   const SourceTree& target() const { return *target_; }
   const Reachability& reach() const { return reach_; }
+  const Liveness& liveness() const { return *liveness_; }
   const DefinitionIndex& definitions() const { return *definitions_; }
   const std::vector<EntryPoint>& entry_points() const { return entry_points_; }
   const std::string& platform() const { return platform_; }
@@ -69,6 +71,7 @@ class Session {
   std::vector<Unknown> unknown_;
   std::unique_ptr<Semantics> semantics_;
   Reachability reach_;
+  std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<DefinitionIndex> definitions_;
   std::vector<const Module*> modules_;
   std::vector<std::string> scope_, exclude_;

@@ -25,49 +25,17 @@ Location locate_file(const Module& module) {
 
 namespace {
 
-// The function or method (outermost) around a place; null at module or class level.
-Node outermost_function(const Module& module, Node node) {
-  Node out;
-  for (Node f = enclosing_function(module.scopes(), node); f; f = enclosing_function(module.scopes(), f)) out = f;
-  return out;
-}
-
-bool harmless_decorators(Node function) {
-  for (Node d : decorators_of(function)) {
-    std::string name = decorator_name(d);
-    std::string_view last = std::string_view(name).substr(name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
-    if (last != "staticmethod" && last != "classmethod" && last != "property" && last != "override" && last != "no_grad" &&
-        last != "inference_mode" && last != "cache" && last != "lru_cache" && last != "cached_property") {
-      return false;
-    }
-  }
-  return true;
-}
-
-// The word stands nowhere in the tree but inside `function` itself.
-bool only_inside(RuleContext& ctx, const SourceTree& tree, std::string_view word, const Module& module, Node function) {
-  bool alone = true;
-  each_word(tree, ctx.project(), word, [&](const Module& m, std::string_view, size_t at) {
-    bool own = &m == &module && at >= function.start() && at < function.end();
-    if (!own) alone = false;
-    return alone;
-  });
-  return alone;
+// The class around a method, or around the place; else the module: what must be in use for an idle method of it to matter.
+Node holder(const Module& module, Node node) {
+  Node cls = enclosing_class(module.scopes(), node);
+  return cls ? cls : module.root();
 }
 
 }  // namespace
 
-bool called_nowhere(RuleContext& ctx, const Module& module, Node node) {
-  Node function = outermost_function(module, node);
-  if (!function.is(Kind::k_function_definition) || ctx.reach.all()) return false;
-  std::string_view name = function.child(Field::k_name).text();
-  if (name.substr(0, 2) == "__" || !harmless_decorators(function) || ctx.reach.runs_at_startup(module, function.id())) return false;
-  auto [it, fresh] = ctx.uncalled.try_emplace({&module, function.id()}, false);
-  if (fresh) it->second = only_inside(ctx, ctx.plugin, name, module, function) && only_inside(ctx, ctx.target, name, module, function);
-  return it->second;
-}
+Exposure exposure(RuleContext& ctx, const Module& module, Node node) { return exposure(ctx, module, node, node); }
 
-Exposure exposure(RuleContext& ctx, const Module& module, Node node) {
+Exposure exposure(RuleContext& ctx, const Module& module, Node node, Node running) {
   if (ctx.sem.type_checking_only(module, node)) return {Exposure::Kind::kTypeCheckingOnly, "only type checkers run this"};
   Truth alive = ctx.sem.live(module, node);
   if (alive == Truth::kNo) return {Exposure::Kind::kDead, "a condition around it is false on this platform with this target"};
@@ -76,9 +44,8 @@ Exposure exposure(RuleContext& ctx, const Module& module, Node node) {
     case ReachState::kDead: return {Exposure::Kind::kUnreached, "this file is imported only where a condition is false on this platform"};
     default: break;
   }
-  if (called_nowhere(ctx, module, node)) {
-    return {Exposure::Kind::kUnreached, "the name of the function around it stands nowhere else in the plugin or the target: nothing calls it"};
-  }
+  std::string reason;
+  if (ctx.liveness && !ctx.liveness->can_run(ctx.sem, module, running, reason)) return {Exposure::Kind::kUnreached, reason};
   if (alive == Truth::kUnknown) return {Exposure::Kind::kUndecided, ""};
   return {};
 }
@@ -86,7 +53,7 @@ Exposure exposure(RuleContext& ctx, const Module& module, Node node) {
 Finding* report(RuleContext& ctx, std::string_view rule, const Module& module, Node node, std::string symbol, std::string message) {
   const RuleInfo* info = find_rule(rule);
   ASSAY_CHECK(info, "no such rule: " + std::string(rule));
-  Exposure where = exposure(ctx, module, node);
+  Exposure where = exposure(ctx, module, node, info->of_idle_code ? holder(module, node) : node);
   if (where.kind == Exposure::Kind::kDead) return nullptr;
   Finding& f = ctx.findings.emplace_back();
   f.rule = rule;
@@ -116,6 +83,15 @@ std::string trigger_of(RuleContext& ctx, const Module& module) {
     if (hop.from) out += hop.from->file() + ":" + std::to_string(hop.from->at(hop.node).line()) + " ";
     out += hop.what;
   }
+  return out;
+}
+
+LivenessQuestions liveness_questions(const Catalog& catalog, const Project& project, const SourceTree& target) {
+  LivenessQuestions out;
+  for (const ExtensionPoint& point : catalog.extension_points) {
+    if (point.idle) out.idle_decorators.insert(out.idle_decorators.end(), point.calls.begin(), point.calls.end());
+  }
+  out.spelled_by_target = [&](const std::vector<std::string_view>& names) { return spelled_words(target, project, names); };
   return out;
 }
 

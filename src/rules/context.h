@@ -8,6 +8,7 @@
 
 #include "model/report.h"
 #include "project/definition_index.h"
+#include "project/liveness.h"
 #include "project/reach.h"
 #include "project/semantics.h"
 #include "rules/rule_table.h"
@@ -37,7 +38,7 @@ struct RuleContext {
   std::vector<Unknown> unknown;
   Stats stats;
   PluginFacts facts = {};
-  std::map<std::pair<const Module*, NodeId>, bool> uncalled = {};  // what called_nowhere found out
+  const Liveness* liveness = nullptr;  // null: all that is reached runs
 
   const Project& project() const { return sem.project(); }
 };
@@ -51,8 +52,8 @@ struct Exposure {
   std::string reason;  // for the finding's `limits`
 };
 Exposure exposure(RuleContext& ctx, const Module& module, Node node);
-// No text of the plugin or the target names the function around the place: it can't be called.
-bool called_nowhere(RuleContext& ctx, const Module& module, Node node);
+// The same, where it is other code (a class around, the module) that has to run for the place to matter.
+Exposure exposure(RuleContext& ctx, const Module& module, Node node, Node running);
 
 // Adds a finding of the rule at the place; its level is lowered to a note where nothing can reach the place. Returns
 // nullptr for a place that is dead on this platform (nothing is reported there).
@@ -63,6 +64,9 @@ void relate(Finding& finding, const Module& module, Node node, std::string symbo
 
 // What makes the place run: "entry point … → import …", for Finding::trigger.
 std::string trigger_of(RuleContext& ctx, const Module& module);
+
+// What Liveness asks of the catalog and of the target's text.
+LivenessQuestions liveness_questions(const Catalog& catalog, const Project& project, const SourceTree& target);
 
 void note_unknown(RuleContext& ctx, const Module& module, Node node, std::string what, std::string reason);
 

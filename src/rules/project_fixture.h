@@ -44,7 +44,8 @@ inline std::vector<Finding> project_findings(ProjectRule rule, const Files& plug
   PatchTable table = collect_patches(bare, patches, [&](const PatchSite& s) { return reach.reached(*s.module); });
   Semantics semantics(project, catalog.externals, environment, table);
   DefinitionIndex definitions(project, target, 1);
-  RuleContext ctx{semantics, plugin, target, reach, definitions, {}, {}, {}};
+  Liveness liveness(project, plugin, reach, liveness_questions(catalog, project, target));
+  RuleContext ctx{semantics, plugin, target, reach, definitions, {}, {}, {}, {}, &liveness};
   ctx.facts = {&catalog, &entries, &modules, &patches, nullptr};
   for (ModuleRule module_rule : before) {
     for (const Module* m : modules) {

@@ -30,10 +30,10 @@ constexpr std::array kRules = std::to_array<RuleInfo>({
     // Registration and packaging
     {"entry-point-broken", kE, "an entry point names something that cannot be loaded", kSource},
     {"registered-not-importable", kE, "what is registered cannot be imported", kSource},
-    {"registration-unreached", kW, "a registration stands in a file that nothing imports", kSource},
+    {"registration-unreached", kW, "a registration stands in a file that nothing imports", kSource, true},
     {"not-packaged", kW, "a file that is needed is left out of the distribution", kSource},
     {"key-by-class-name", kE, "a registration under a name by which nobody looks it up", kSource},
-    {"dispatch-bypass", kW, "an override that the dispatch passes by", kSource},
+    {"dispatch-bypass", kW, "an override that the dispatch passes by", kSource, true},
     // Calls
     {"call-missing-argument", kE, "a call leaves out a required argument", kSignature},
     {"call-unknown-argument", kE, "a call passes a keyword that the callee does not take", kSignature},
@@ -51,7 +51,7 @@ constexpr std::array kRules = std::to_array<RuleInfo>({
     // Classes and state
     {"override-signature", kE, "an override cannot take the calls that reach it", kSignature},
     {"override-return", kE, "an override returns another shape than its callers use", kSignature},
-    {"removed-hook", kW, "an override of a method that the target no longer has or calls", kSource},
+    {"removed-hook", kW, "an override of a method that the target no longer has or calls", kSource, true},
     {"missing-abstract", kE, "a class that is created lacks an abstract method", kSource},
     {"unimplemented-hook", kW, "the target calls a method that only raises NotImplementedError here",
      kSource},
@@ -62,7 +62,7 @@ constexpr std::array kRules = std::to_array<RuleInfo>({
     {"guard-not-reused", kW, "an attribute is read again without the guard that its first use has", kSource},
     // Patches
     {"patch-target-missing", kE, "a patch replaces something that the target does not have", kSource},
-    {"patch-not-applied", kW, "a patch that puts nothing in place that anybody reads", kSource},
+    {"patch-not-applied", kW, "a patch that puts nothing in place that anybody reads", kSource, true},
     {"patch-bound-too-late", kN, "a module keeps the old object: it took it before the patch ran", kSource},
     {"registry-shape", kE, "a table is replaced by one of another kind", kSource},
     {"patched-signature", kE, "a replacement cannot take the calls of what it replaces", kSignature},

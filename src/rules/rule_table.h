@@ -13,6 +13,7 @@ struct RuleInfo {
   Level level;            // unless the configuration says otherwise
   std::string_view summary;
   EvidenceLevel evidence;  // what a finding of this rule rests on when no process confirmed it
+  bool of_idle_code = false;  // it says itself that a function or method never runs
 };
 
 std::span<const RuleInfo> all_rules();

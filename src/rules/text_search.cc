@@ -1,6 +1,8 @@
 #include "rules/text_search.h"
 
+#include <bitset>
 #include <cstring>
+#include <unordered_set>
 
 #include "python/skip_string.h"
 
@@ -28,6 +30,36 @@ void each_word(const SourceTree& tree, const Project& project, std::string_view 
       if (!hit(*m, text, at)) return;
     }
   }
+}
+
+std::vector<std::string_view> spelled_words(const SourceTree& tree, const Project& project, const std::vector<std::string_view>& words) {
+  std::unordered_set<std::string_view> missing(words.begin(), words.end());
+  auto ending = [](std::string_view word) {
+    auto byte = [&](size_t back) { return word.size() >= back ? static_cast<unsigned char>(word[word.size() - back]) : 0u; };
+    return byte(2) * 256 + byte(1);
+  };
+  std::bitset<65536> endings;
+  for (std::string_view word : words) endings.set(ending(word));
+  std::vector<std::string_view> out;
+  for (const Module* m : project.modules_of(tree)) {
+    if (m->kind != ModuleKind::kSource || !m->entry || missing.empty()) continue;
+    std::string_view text = project.text(*m);
+    for (size_t i = 0; i < text.size();) {
+      if (!is_identifier_byte(text[i])) {
+        ++i;
+        continue;
+      }
+      size_t begin = i;
+      while (i < text.size() && is_identifier_byte(text[i])) ++i;
+      std::string_view word = text.substr(begin, i - begin);
+      if (!endings[ending(word)]) continue;
+      auto found = missing.find(word);
+      if (found == missing.end()) continue;
+      out.push_back(*found);
+      missing.erase(found);
+    }
+  }
+  return out;
 }
 
 }  // namespace assay
