@@ -219,6 +219,8 @@ Member Semantics::instance_member(ClassRef ref, std::string_view name) {
     auto [first, last] = cls.facts->writes.equal_range(name);
     if (first == last) continue;
     Member out = in_class;
+    // A declaration in another module: `module` speaks of the writes.
+    if (out.module != entry.ref.module) out.bindings.clear();
     out.presence = Presence::kYes;
     out.module = entry.ref.module;
     out.owner = entry.ref;

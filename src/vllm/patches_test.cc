@@ -33,6 +33,25 @@ std::vector<std::string> sites(const std::string& text, const MiniProject::Files
   return out;
 }
 
+// Declared in one module, written in another: the bindings of the one must not be looked up in the other.
+TEST(Patches, AttributeDeclaredElsewhere) {
+  std::string far(2000, '\n');
+  for (int i = 0; i < 300; ++i) far += "x" + std::to_string(i) + " = [i for i in range(9)]\n";
+  MiniProject project({{"p.py", "from vllm.sub import C\nC().table.update({})\n"}},
+                      {{"base.py", far + "class B:\n    table: dict\n"},
+                       {"sub.py", "from vllm.base import B\nclass C(B):\n    def __init__(self): self.table = {}\n"}});
+  const Module& sub = project.module("vllm.sub");
+  const Binding& c = sub.scopes().in_scope(kModuleScope, "C")[0];
+  Member member = project.semantics().instance_member({&sub, c.node}, "table");
+  EXPECT_EQ(member.module, &sub);
+  EXPECT_EQ(member.writes.size(), 1u);
+  EXPECT_TRUE(member.bindings.empty());
+  Place object;
+  object.kind = PlaceKind::kInstance;
+  object.cls = {&sub, c.node};
+  EXPECT_EQ(member_place(project.semantics(), object, "table").dotted, "vllm.sub.C.table");
+}
+
 TEST(Patches, PlainAssignments) {
   EXPECT_THAT(sites("import vllm.ops\nimport vllm.ops as o\nfrom vllm.api import Op\n"
                     "def g(): pass\n"
