@@ -45,6 +45,33 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(space) - begin + 1);
 }
 
+// Sixteen places at a time are asked for the word's first, middle and last byte.
+size_t find_text(std::string_view text, std::string_view what, size_t from) {
+  using Block = unsigned char __attribute__((vector_size(16)));
+  using Halves = unsigned long long __attribute__((vector_size(16)));
+  constexpr size_t kBlock = sizeof(Block);
+  if (what.size() < 2) return text.find(what, from);
+  const size_t reach = what.size() - 1, middle = what.size() / 2;
+  const Block first = Block{} + static_cast<unsigned char>(what.front());
+  const Block second = Block{} + static_cast<unsigned char>(what[middle]);
+  const Block last = Block{} + static_cast<unsigned char>(what.back());
+  auto block = [&](size_t at) {
+    Block out;
+    std::memcpy(&out, text.data() + at, kBlock);
+    return out;
+  };
+  size_t at = from;
+  for (; at + reach + kBlock <= text.size(); at += kBlock) {
+    const auto all = (block(at) == first) & (block(at + reach) == last) & (block(at + middle) == second);
+    const auto halves = reinterpret_cast<Halves>(all);
+    if ((halves[0] | halves[1]) == 0) continue;
+    for (size_t i = 0; i < kBlock; ++i) {
+      if (all[i] && std::memcmp(text.data() + at + i, what.data(), what.size()) == 0) return at + i;
+    }
+  }
+  return text.find(what, at);
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {

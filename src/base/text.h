@@ -11,6 +11,9 @@ namespace assay {
 // Without ASCII white space at both ends.
 std::string_view trim(std::string_view text);
 
+// As text.find(what, from), at the speed of memory for words of two bytes and more, however many places begin like one.
+size_t find_text(std::string_view text, std::string_view what, size_t from = 0);
+
 // "a,,b" at ',' gives {"a", "", "b"}; "" gives {""}.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

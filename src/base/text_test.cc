@@ -13,6 +13,16 @@ TEST(Text, Trim) {
   EXPECT_EQ(trim(" \t "), "");
 }
 
+TEST(Text, FindText) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "abcab_"[i * i % 6];
+  text += "needle";
+  for (std::string_view what : {"", "a", "ab", "ca", "aba", "needle", "needless", "bcab_abcab_abcab_abcab"}) {
+    for (size_t from = 0; from <= text.size() + 1; ++from) EXPECT_EQ(find_text(text, what, from), text.find(what, from)) << what << from;
+  }
+  EXPECT_EQ(find_text("", "ab"), std::string_view::npos);
+}
+
 TEST(Text, Split) {
   EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b"));
   EXPECT_THAT(split("", ','), ElementsAre(""));
