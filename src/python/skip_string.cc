@@ -28,6 +28,27 @@ Prefix prefix_before(std::string_view text, size_t quote) {
   return prefix;
 }
 
+bool is_triple(std::string_view text, size_t i) { return i + 2 < text.size() && text[i + 1] == text[i] && text[i + 2] == text[i]; }
+
+SkippedString skip_plain(std::string_view text, size_t begin) {
+  const char quote = text[begin];
+  const bool triple = is_triple(text, begin);
+  const size_t length = triple ? 3 : 1;
+  for (size_t at = begin + length; at < text.size();) {
+    const char c = text[at];
+    if (c == '\\') {
+      at += at + 2 < text.size() && text[at + 1] == '\r' && text[at + 2] == '\n' ? 3 : 2;
+    } else if (c == quote && (!triple || is_triple(text, at))) {
+      return {at + length, true};
+    } else if (c == '\n' && !triple) {
+      return {at, false};
+    } else {
+      ++at;
+    }
+  }
+  return {text.size(), false};
+}
+
 // One level of the nesting: a string, a placeholder `{…}` in it, or the format behind the placeholder's
 // colon.
 struct Level {
@@ -58,13 +79,9 @@ class StringSkipper {
  private:
   void open_string(size_t quote) {
     Level level{Level::kText, text_[quote], false, prefix_before(text_, quote), 0, 0};
-    level.triple = is_triple(quote, level.quote);
+    level.triple = is_triple(text_, quote);
     at_ = quote + (level.triple ? 3 : 1);
     levels_.push_back(level);
-  }
-
-  bool is_triple(size_t i, char quote) const {
-    return i + 2 < text_.size() && text_[i] == quote && text_[i + 1] == quote && text_[i + 2] == quote;
   }
 
   char peek(size_t ahead) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
@@ -74,7 +91,7 @@ class StringSkipper {
     char c = text_[at_];
     if (c == '\\') {
       skip_escape(level);
-    } else if (c == level.quote && (!level.triple || is_triple(at_, c))) {
+    } else if (c == level.quote && (!level.triple || is_triple(text_, at_))) {
       at_ += level.triple ? 3 : 1;
       levels_.pop_back();
       if (!levels_.empty()) levels_.back().code_begin = at_;
@@ -88,14 +105,8 @@ class StringSkipper {
       }
     } else {
       ++at_;
-      if (level.triple && !level.prefix.formatted) skip_to_quote(level.quote);
     }
     return true;
-  }
-
-  // Long docstrings: nothing but the quote and backslashes matters.
-  void skip_to_quote(char quote) {
-    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\\') ++at_;
   }
 
   void skip_escape(const Level& level) {
@@ -133,7 +144,7 @@ class StringSkipper {
       levels_.pop_back();
     } else if (c == '{') {
       open_placeholder();
-    } else if ((c == '\n' && !level.triple) || (c == level.quote && (!level.triple || is_triple(at_, c)))) {
+    } else if ((c == '\n' && !level.triple) || (c == level.quote && (!level.triple || is_triple(text_, at_)))) {
       return false;
     } else {
       ++at_;
@@ -206,7 +217,8 @@ bool is_identifier_byte(char c) {
 }
 
 SkippedString skip_string(std::string_view text, size_t quote, std::vector<CodeRegion>* code) {
-  return StringSkipper(text, code).skip(quote);
+  // Most strings have no placeholders, and so no levels.
+  return prefix_before(text, quote).formatted ? StringSkipper(text, code).skip(quote) : skip_plain(text, quote);
 }
 
 }  // namespace assay
