@@ -69,10 +69,10 @@ Expected<Blob> read_at(int folder, const std::string& path, const TreeEntry& ent
                 " bytes when listed, " + std::to_string(size) + " now)");
   }
   // One byte more than expected: a file that grows meanwhile gives it away.
-  std::string bytes(size + 1, '\0');
+  std::shared_ptr<char[]> bytes = std::make_shared_for_overwrite<char[]>(size + 1);
   size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got = ::read(fd.get(), bytes.data() + have, bytes.size() - have);
+  while (have < size + 1) {
+    const ssize_t got = ::read(fd.get(), bytes.get() + have, size + 1 - have);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(entry.path + ": " + reason_of(errno));
     if (got == 0) break;
@@ -81,8 +81,8 @@ Expected<Blob> read_at(int folder, const std::string& path, const TreeEntry& ent
   const bool stable = ::fstat(fd.get(), &after) == 0 && after.st_mtim.tv_sec == before.st_mtim.tv_sec &&
                       after.st_mtim.tv_nsec == before.st_mtim.tv_nsec;
   if (have != size || !stable) return fail(entry.path + ": changed while being read");
-  bytes.resize(size);
-  return Blob(std::move(bytes));
+  std::string_view view(bytes.get(), size);
+  return Blob(std::move(bytes), view);
 }
 
 class DirectoryTree : public Tree {
