@@ -1,10 +1,10 @@
 #include "project/call_index.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "base/parallel.h"
+#include "base/text.h"
 
 namespace assay {
 namespace {
@@ -64,7 +64,7 @@ std::string_view without_bom(std::string_view text) {
 struct CallIndex::FileHits {
   std::vector<ScannedCall> calls;
   std::vector<std::pair<uint32_t, uint32_t>> definitions;  // name, offset
-  std::unique_ptr<char[]> text;
+  Blob text;
 };
 
 std::vector<std::string> CallIndex::names_of_plugin() const {
@@ -104,70 +104,52 @@ std::vector<std::string> CallIndex::names_of_plugin() const {
 }
 
 void CallIndex::build() const {
-  std::vector<std::string> names = names_of_plugin();
-  for (uint32_t i = 0; i < names.size(); ++i) index_.emplace(names[i], i);
-  calls_.resize(names.size());
-  definitions_.resize(names.size());
+  names_ = names_of_plugin();
+  for (uint32_t i = 0; i < names_.size(); ++i) index_.emplace(names_[i], i);
+  calls_.resize(names_.size());
+  definitions_.resize(names_.size());
   std::vector<const Module*> modules;
   for (const SourceTree* tree : project_.trees()) {
     if (tree->role != "plugin" && tree->role != "target") continue;
     for (const Module* m : project_.modules_of(*tree)) {
-      if (m->kind == ModuleKind::kSource && m->entry) modules.push_back(m);
+      if (m->kind == ModuleKind::kSource || m->kind == ModuleKind::kSkipped) modules.push_back(m);
     }
   }
-  const CallScanner scanner(names);
+  const CallScanner scanner(names_);
   std::vector<FileHits> hits(modules.size());
   parallel_for(modules.size(), threads_, [&](size_t i) {
-    auto blob = modules[i]->tree->tree->read(*modules[i]->entry);
-    if (!blob) return;
-    std::string_view text = without_bom(blob->view());
     FileHits& out = hits[i];
+    out.text = project_.bytes(*modules[i]);
+    std::string_view text = without_bom(out.text.view());
     out.calls = scanner.scan(text);
-    // The text goes: what the hits show is copied into one piece.
-    size_t bytes = 0;
-    for (const ScannedCall& c : out.calls) {
-      bytes += c.receiver.size();
-      for (std::string_view k : c.keywords) bytes += k.size();
-    }
-    out.text = std::make_unique<char[]>(bytes + 1);
-    char* end = out.text.get();
-    auto keep = [&](std::string_view& view) {
-      if (view.empty()) return;
-      std::memcpy(end, view.data(), view.size());
-      view = {end, view.size()};
-      end += view.size();
-    };
-    for (ScannedCall& c : out.calls) {
-      keep(c.receiver);
-      for (std::string_view& k : c.keywords) keep(k);
-    }
-    for (size_t at = text.find("def "); at != std::string_view::npos; at = text.find("def ", at)) {
+    for (size_t at = find_text(text, "def "); at != std::string_view::npos; at = find_text(text, "def ", at)) {
       bool whole = at == 0 || !is_word(text[at - 1]);
       at += 4;
       while (at < text.size() && text[at] == ' ') ++at;
       size_t from = at;
       while (at < text.size() && is_word(text[at])) ++at;
       if (!whole || at == from) continue;
-      auto it = index_.find(std::string(text.substr(from, at - from)));
+      auto it = index_.find(text.substr(from, at - from));
       if (it != index_.end()) out.definitions.emplace_back(it->second, static_cast<uint32_t>(from));
     }
   });
   for (size_t i = 0; i < modules.size(); ++i) {
     for (ScannedCall& c : hits[i].calls) calls_[c.name].push_back({modules[i], std::move(c)});
     for (auto [name, offset] : hits[i].definitions) definitions_[name].push_back({modules[i], offset});
-    text_.push_back(std::move(hits[i].text));
+    texts_.push_back(std::move(hits[i].text));
+    hits[i] = {};
   }
 }
 
 std::span<const IndexedCall> CallIndex::calls(std::string_view name) const {
   std::call_once(built_, [this] { build(); });
-  auto it = index_.find(std::string(name));
+  auto it = index_.find(name);
   return it == index_.end() ? std::span<const IndexedCall>() : calls_[it->second];
 }
 
 std::span<const IndexedDefinition> CallIndex::definitions(std::string_view name) const {
   std::call_once(built_, [this] { build(); });
-  auto it = index_.find(std::string(name));
+  auto it = index_.find(name);
   return it == index_.end() ? std::span<const IndexedDefinition>() : definitions_[it->second];
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -18,7 +17,7 @@ namespace assay {
 
 struct IndexedCall {
   const Module* module;
-  ScannedCall call;  // its views live as long as the index
+  ScannedCall call;
 };
 
 // `def NAME`, at any depth.
@@ -47,10 +46,11 @@ class CallIndex {
   int threads_;
   std::function<std::vector<std::string>()> more_;
   mutable std::once_flag built_;
-  mutable std::unordered_map<std::string, uint32_t> index_;
+  mutable std::vector<std::string> names_;
+  mutable std::unordered_map<std::string_view, uint32_t> index_;  // of names_
   mutable std::vector<std::vector<IndexedCall>> calls_;
   mutable std::vector<std::vector<IndexedDefinition>> definitions_;
-  mutable std::vector<std::unique_ptr<char[]>> text_;  // what the views of calls_ show
+  mutable std::vector<Blob> texts_;  // what the views of calls_ show
 };
 
 // The call node at a place that the scanner found; null if the parser sees none there. Loads the module.

@@ -1,59 +1,39 @@
 #include "project/definition_index.h"
 
-#include <algorithm>
-#include <cctype>
-#include <cstring>
-
-#include "base/parallel.h"
+#include <set>
 
 namespace assay {
-namespace {
 
-// The name that a line at the left margin defines; empty if it defines none.
-std::string_view defined_name(std::string_view line) {
-  if (line.empty() || !(std::isalpha(static_cast<unsigned char>(line[0])) || line[0] == '_')) return {};
-  auto word_end = [&](size_t from) {
-    while (from < line.size() && (std::isalnum(static_cast<unsigned char>(line[from])) || line[from] == '_')) ++from;
-    return from;
-  };
-  for (std::string_view keyword : {"class ", "def ", "async def "}) {
-    if (line.substr(0, keyword.size()) == keyword) return line.substr(keyword.size(), word_end(keyword.size()) - keyword.size());
-  }
-  size_t end = word_end(0), next = end;
-  while (next < line.size() && line[next] == ' ') ++next;
-  bool assigns = next < line.size() && ((line[next] == '=' && line.substr(next, 2) != "==") || line[next] == ':');
-  std::string_view name = line.substr(0, end);
-  if (!assigns || name == "if" || name == "else" || name == "try" || name == "finally" || name == "with") return {};
-  return name;
-}
-
-}  // namespace
-
-void DefinitionIndex::build() const {
-  std::vector<const Module*> modules = project_.modules_of(tree_);
-  std::vector<std::vector<std::pair<std::string, uint32_t>>> found(modules.size());
-  parallel_for(modules.size(), threads_, [&](size_t i) {
-    const Module& m = *modules[i];
-    if (m.kind != ModuleKind::kSource || m.name.empty() || m.entry->size > (4u << 20)) return;
-    std::string_view text = project_.text(m);
-    uint32_t line = 1;
-    for (size_t at = 0; at < text.size(); ++line) {
-      size_t end = text.find('\n', at);
-      if (end == std::string_view::npos) end = text.size();
-      std::string_view name = defined_name(text.substr(at, end - at));
-      if (!name.empty()) found[i].emplace_back(name, line);
-      at = end + 1;
+// The methods of the classes of the tree that the plugin forks or replaces: names that classes of the plugin share with classes of the tree, or that it assigns to modules.
+std::vector<std::string> DefinitionIndex::methods_of_forked_classes() const {
+  const SourceTree* plugin = project_.tree("plugin");
+  if (!plugin || plugin == &tree_) return {};
+  std::set<std::string_view> names;
+  for (const Module* m : project_.modules_of(*plugin)) {
+    if (m->kind != ModuleKind::kSource) continue;
+    const Module& module = project_.load(*m);
+    for (const Binding& b : module.scopes().in_scope(kModuleScope)) {
+      if (b.kind == BindingKind::kClass) names.insert(b.name);
     }
-  });
-  for (size_t i = 0; i < modules.size(); ++i) {
-    for (auto& [name, line] : found[i]) places_[name].push_back({modules[i], line});
+    for (Node n : module.root().descendants()) {
+      if (!n.is(Kind::k_assignment) || !n.child(Field::k_left).is(Kind::k_attribute)) continue;
+      if (n.child(Field::k_right).is_any(Kind::k_identifier, Kind::k_attribute)) names.insert(n.child(Field::k_left).child(Field::k_attribute).text());
+    }
   }
-}
-
-std::vector<DefinitionPlace> DefinitionIndex::find(std::string_view name) const {
-  std::call_once(built_, [this] { build(); });
-  auto it = places_.find(std::string(name));
-  return it == places_.end() ? std::vector<DefinitionPlace>() : it->second;
+  std::vector<std::string> out;
+  for (std::string_view name : names) {
+    for (const DefinitionPlace& place : find(name)) {
+      const Module& module = project_.load(*place.module);
+      for (const Binding& b : module.scopes().in_scope(kModuleScope, name)) {
+        ScopeId scope = b.kind == BindingKind::kClass ? module.scopes().scope_opened_by(b.node) : kNoScope;
+        if (scope == kNoScope) continue;
+        for (const Binding& method : module.scopes().in_scope(scope)) {
+          if (method.kind == BindingKind::kFunction) out.emplace_back(method.name);
+        }
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace assay

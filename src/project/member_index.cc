@@ -1,10 +1,12 @@
 #include "project/member_index.h"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
+#include <iterator>
 #include <set>
 
 #include "base/parallel.h"
+#include "base/text.h"
 
 namespace assay {
 namespace {
@@ -20,11 +22,25 @@ std::string_view word_at(std::string_view s, size_t at) {
   return s.substr(at, end - at);
 }
 
-bool starts_with(std::string_view s, std::string_view prefix) { return s.substr(0, prefix.size()) == prefix; }
+// Most lines differ in the first character.
+inline bool starts_with(std::string_view s, std::string_view prefix) { return !s.empty() && s[0] == prefix[0] && s.substr(0, prefix.size()) == prefix; }
 
 size_t skip_spaces(std::string_view s, size_t at) {
   while (at < s.size() && (s[at] == ' ' || s[at] == '\t')) ++at;
   return at;
+}
+
+// The name that a line at the left margin defines; empty if it defines none.
+std::string_view defined_name(std::string_view line) {
+  for (std::string_view keyword : {"class ", "def ", "async def "}) {
+    if (starts_with(line, keyword)) return word_at(line, keyword.size());
+  }
+  std::string_view name = word_at(line, 0);
+  size_t next = name.size();
+  while (next < line.size() && line[next] == ' ') ++next;
+  bool assigns = next < line.size() && ((line[next] == '=' && line.substr(next, 2) != "==") || line[next] == ':');
+  if (!assigns || name == "if" || name == "else" || name == "try" || name == "finally" || name == "with") return {};
+  return name;
 }
 
 // Behind the bracket that closes the one at `at`, within the line; npos if it is not closed there.
@@ -41,8 +57,9 @@ size_t behind_bracket(std::string_view s, size_t at) {
 
 struct MemberIndex::FileFacts {
   std::vector<std::pair<std::string_view, uint8_t>> flags;
-  std::vector<std::pair<std::string, ClassPlace>> by_base;
-  std::vector<std::pair<std::string, std::string>> aliases;  // name, alias
+  std::vector<std::pair<std::string_view, ClassPlace>> by_base;
+  std::vector<std::pair<std::string_view, std::string_view>> aliases;  // name, alias
+  std::vector<std::pair<std::string_view, uint32_t>> definitions;      // at the left margin: name, line
 };
 
 namespace {
@@ -55,8 +72,8 @@ class FileScanner {
 
   void run() {
     for (size_t at = 0; at < text_.size(); ++line_) {
-      size_t end = text_.find('\n', at);
-      if (end == std::string_view::npos) end = text_.size();
+      const void* newline = std::memchr(text_.data() + at, '\n', text_.size() - at);
+      size_t end = newline ? static_cast<size_t>(static_cast<const char*>(newline) - text_.data()) : text_.size();
       line(text_.substr(at, end - at), at);
       at = end + 1;
     }
@@ -68,8 +85,9 @@ class FileScanner {
     setattr_calls();
   }
 
-  std::vector<std::pair<std::string, ClassPlace>> by_base;
-  std::vector<std::pair<std::string, std::string>> aliases;
+  std::vector<std::pair<std::string_view, ClassPlace>> by_base;
+  std::vector<std::pair<std::string_view, std::string_view>> aliases;
+  std::vector<std::pair<std::string_view, uint32_t>> definitions;
 
  private:
   // @patch("pkg.Class.name"), or @patch("pkg.Class") above `def name`: decorators with strings may install what follows.
@@ -85,6 +103,10 @@ class FileScanner {
   void line(std::string_view full, size_t offset) {
     size_t indent = skip_spaces(full, 0);
     if (indent >= full.size() || full[indent] == '#') return;
+    if (indent == 0 && starts_word(full[0])) {
+      std::string_view name = defined_name(full);
+      if (!name.empty()) definitions.emplace_back(name, line_);
+    }
     if (full.back() == '\r') full.remove_suffix(1);
     std::string_view s = full.substr(indent);
     if (s[0] == '@' && indent == 0) return decorator(offset);
@@ -97,7 +119,7 @@ class FileScanner {
       if (indent > 0) define(word_at(s, 4));
       return;
     }
-    if (starts_with(s, "from ") || starts_with(s, "import ") || s.find(" as ") != std::string_view::npos) import_aliases(s);
+    if (has_as(s)) import_aliases(s);
     if (starts_with(s, "for ")) s = s.substr(4);
     if (starts_with(s, "with ") || starts_with(s, "async with ")) {
       size_t as = s.rfind(" as ");
@@ -105,6 +127,13 @@ class FileScanner {
       s = s.substr(as + 4);
     }
     targets(s, indent);
+  }
+
+  // Few lines have one: the text is searched from one to the next, not line by line.
+  bool has_as(std::string_view s) {
+    size_t begin = static_cast<size_t>(s.data() - text_.data());
+    while (next_as_ < begin) next_as_ = find_text(text_, " as ", next_as_ + 1);
+    return next_as_ < begin + s.size();
   }
 
   struct Target {
@@ -227,7 +256,7 @@ class FileScanner {
         if (--depth == 0) return;
       } else if (depth >= 1 && starts_word(c)) {
         std::string_view word = word_at(text_, at);
-        by_base.emplace_back(std::string(word), ClassPlace{&module_, line_, std::string(name)});
+        by_base.emplace_back(word, ClassPlace{&module_, line_, name});
         at += word.size() - 1;
       }
     }
@@ -248,7 +277,7 @@ class FileScanner {
   }
 
   void strings_near(std::string_view call, size_t reach) {
-    for (size_t at = text_.find(call); at != std::string_view::npos; at = text_.find(call, at + call.size())) {
+    for (size_t at = find_text(text_, call); at != std::string_view::npos; at = find_text(text_, call, at + call.size())) {
       strings_in(text_.substr(at, reach));
     }
   }
@@ -256,7 +285,7 @@ class FileScanner {
   // setattr(x, "name", …) names one; setattr(x, computed, …) may be any string of the file.
   void setattr_calls() {
     for (std::string_view call : {"setattr(", "__dict__"}) {
-      for (size_t at = text_.find(call); at != std::string_view::npos; at = text_.find(call, at + call.size())) {
+      for (size_t at = find_text(text_, call); at != std::string_view::npos; at = find_text(text_, call, at + call.size())) {
         std::string_view rest = text_.substr(at + call.size(), 300);
         size_t comma = rest.find(',');
         size_t name = comma == std::string_view::npos ? rest.size() : rest.find_first_not_of(" \n\t", comma + 1);
@@ -275,6 +304,7 @@ class FileScanner {
   std::string_view text_;
   Flags& flags_;
   uint32_t line_ = 1;
+  size_t next_as_ = find_text(text_, " as ");
   std::vector<Target> pending_;  // names that are targets if a `=` follows
 };
 
@@ -284,7 +314,7 @@ void MemberIndex::build() const {
   std::vector<const Module*> modules;
   for (const SourceTree* tree : project_.trees()) {
     for (const Module* m : project_.modules_of(*tree)) {
-      if (m->kind == ModuleKind::kSource && m->entry && m->entry->size <= (4u << 20)) modules.push_back(m);
+      if (m->kind == ModuleKind::kSource) modules.push_back(m);
     }
   }
   std::vector<FileFacts> found(modules.size());
@@ -296,41 +326,53 @@ void MemberIndex::build() const {
     facts.flags.erase(std::unique(facts.flags.begin(), facts.flags.end()), facts.flags.end());
     facts.by_base = std::move(scanner.by_base);
     facts.aliases = std::move(scanner.aliases);
+    facts.definitions = std::move(scanner.definitions);
   });
   for (size_t i = 0; i < modules.size(); ++i) {
-    for (auto& [name, flag] : found[i].flags) {
-      std::string key(name);
-      flags_[key] |= flag;
-      if (flag & kStoredOnOther) others_[key].push_back(modules[i]);
+    for (auto [name, flag] : found[i].flags) {
+      flags_[name] |= flag;
+      if (flag & kStoredOnOther) others_[name].push_back(modules[i]);
     }
-    for (auto& [base, place] : found[i].by_base) by_base_[base].push_back(std::move(place));
-    for (auto& [name, alias] : found[i].aliases) aliases_[name].push_back(alias);
+    for (auto& [base, place] : found[i].by_base) by_base_[base].push_back(place);
+    for (auto [name, alias] : found[i].aliases) aliases_[name].push_back(alias);
+    if (!modules[i]->name.empty()) {
+      for (auto [name, line] : found[i].definitions) definitions_[name].push_back({modules[i], line});
+    }
     found[i] = {};
   }
 }
 
 uint8_t MemberIndex::flags(std::string_view name) const {
   ensure();
-  auto it = flags_.find(std::string(name));
+  auto it = flags_.find(name);
   return it == flags_.end() ? 0 : it->second;
 }
 
 std::vector<const Module*> MemberIndex::stored_on_other(std::string_view name) const {
   ensure();
-  auto it = others_.find(std::string(name));
+  auto it = others_.find(name);
   return it == others_.end() ? std::vector<const Module*>() : it->second;
+}
+
+std::vector<DefinitionPlace> MemberIndex::definitions(const SourceTree& tree, std::string_view name) const {
+  ensure();
+  auto it = definitions_.find(name);
+  if (it == definitions_.end()) return {};
+  std::vector<DefinitionPlace> out;
+  std::copy_if(it->second.begin(), it->second.end(), std::back_inserter(out), [&](const DefinitionPlace& d) { return d.module->tree == &tree; });
+  return out;
 }
 
 std::vector<ClassPlace> MemberIndex::subclasses(std::string_view simple_name) const {
   ensure();
   std::vector<ClassPlace> out;
-  std::set<std::string> seen{std::string(simple_name)};
-  std::vector<std::string> todo{std::string(simple_name)};
+  std::set<std::string_view> seen{simple_name};
+  std::vector<std::string_view> todo{simple_name};
   while (!todo.empty() && out.size() < kMostSubclasses) {
-    std::string name = std::move(todo.back());
+    std::string_view name = todo.back();
     todo.pop_back();
     if (auto it = aliases_.find(name); it != aliases_.end()) {
-      for (const std::string& alias : it->second) {
+      for (std::string_view alias : it->second) {
         if (seen.insert(alias).second) todo.push_back(alias);
       }
     }

@@ -1,5 +1,5 @@
-// What the text of all trees says about classes and attributes: who names whom as a base, and which attribute names are
-// stored on objects, defined in class bodies or spelled in setattr. Read from the bytes, line by line, without parsing;
+// What the text of all trees says about definitions, classes and attributes: who defines a name at the top level, who
+// names whom as a base, and which attribute names are stored on objects, defined in class bodies or spelled in setattr. Read from the bytes, line by line, without parsing;
 // made on first use. It errs towards "there is one": rules ask it before they say that nobody sets an attribute.
 #pragma once
 
@@ -14,15 +14,23 @@
 
 namespace assay {
 
+struct DefinitionPlace {
+  const Module* module;
+  uint32_t line;
+};
+
 struct ClassPlace {
   const Module* module;
   uint32_t line;
-  std::string name;  // as written behind `class`
+  std::string_view name;  // as written behind `class`
 };
 
 class MemberIndex {
  public:
   MemberIndex(const Project& project, int threads) : project_(project), threads_(threads) {}
+
+  // Reads all texts now; else the first question does.
+  void ensure() const { std::call_once(built_, [this] { build(); }); }
 
   enum Flag : uint8_t {
     kStoredOnSelf = 1,   // self.name = …, cls.name = …
@@ -34,6 +42,9 @@ class MemberIndex {
   // The modules with stores on objects that are not self.
   std::vector<const Module*> stored_on_other(std::string_view name) const;
 
+  // Top-level `class NAME`, `def NAME` and `NAME = …` of the tree, in order of files.
+  std::vector<DefinitionPlace> definitions(const SourceTree& tree, std::string_view name) const;
+
   // Classes that name a class of this (simple) name as a base, and their subclasses, by names alone: may be too many, never
   // too few, except for classes made by calls.
   std::vector<ClassPlace> subclasses(std::string_view simple_name) const;
@@ -41,14 +52,15 @@ class MemberIndex {
  private:
   struct FileFacts;
   void build() const;
-  void ensure() const { std::call_once(built_, [this] { build(); }); }
   const Project& project_;
   int threads_;
   mutable std::once_flag built_;
-  mutable std::unordered_map<std::string, uint8_t> flags_;
-  mutable std::unordered_map<std::string, std::vector<const Module*>> others_;
-  mutable std::unordered_map<std::string, std::vector<ClassPlace>> by_base_;
-  mutable std::unordered_map<std::string, std::vector<std::string>> aliases_;  // of a class name
+  // Names are pieces of the texts, which the project keeps.
+  mutable std::unordered_map<std::string_view, uint8_t> flags_;
+  mutable std::unordered_map<std::string_view, std::vector<const Module*>> others_;
+  mutable std::unordered_map<std::string_view, std::vector<DefinitionPlace>> definitions_;
+  mutable std::unordered_map<std::string_view, std::vector<ClassPlace>> by_base_;
+  mutable std::unordered_map<std::string_view, std::vector<std::string_view>> aliases_;  // of a class name
 };
 
 }  // namespace assay

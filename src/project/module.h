@@ -1,6 +1,7 @@
 // One Python module of one of the trees, parsed on first use.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,7 +32,7 @@ struct SourceTree {
 
 struct Module {
   std::string name;  // dotted
-  ModuleKind kind = ModuleKind::kSource;
+  std::atomic<ModuleKind> kind = ModuleKind::kSource;  // a source that cannot be read becomes kSkipped while others look
   bool is_package = false;
   const SourceTree* tree = nullptr;
   const TreeEntry* entry = nullptr;  // null for namespaces and generated modules

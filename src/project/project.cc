@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "base/text.h"
 
 namespace assay {
 namespace {
@@ -130,6 +131,10 @@ void Project::add_module(const SourceTree& tree, const TreeEntry& entry, std::st
   module.is_package = package;
   module.tree = &tree;
   module.entry = &entry;
+  if (kind == ModuleKind::kSource && entry.size > options_.max_file_bytes) {
+    module.kind = ModuleKind::kSkipped;
+    module.skip_reason = "larger than " + std::to_string(options_.max_file_bytes >> 20) + " MB";
+  }
   by_file_[{&tree, entry.path}] = &module;
   if (module.name.empty()) return;
   // A package wins over a module of its name, source over a compiled module, and an earlier tree over a later one.
@@ -238,17 +243,16 @@ bool Project::owns(std::string_view dotted) const {
 void Project::read(Module& module) const {
   if (module.kind != ModuleKind::kSource) return;
   auto skip = [&](std::string why) {
-    module.kind = ModuleKind::kSkipped;
     module.skip_reason = std::move(why);
+    module.kind = ModuleKind::kSkipped;
   };
-  if (module.entry->size > options_.max_file_bytes) return skip("larger than " + std::to_string(options_.max_file_bytes >> 20) + " MB");
   auto blob = module.tree->tree->read(*module.entry);
   if (!blob) return skip(blob.error().message);
   std::string_view text = blob->view();
   if (text.size() > options_.max_file_lines && static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n')) > options_.max_file_lines) {
     return skip("more than " + std::to_string(options_.max_file_lines) + " lines");
   }
-  module.mentions_type_checking = text.find("TYPE_CHECKING") != std::string_view::npos;
+  module.mentions_type_checking = find_text(text, "TYPE_CHECKING") != std::string_view::npos;
   module.text_ = std::move(*blob);
 }
 
@@ -256,6 +260,12 @@ std::string_view Project::text(const Module& module) const {
   auto& mutable_module = const_cast<Module&>(module);
   std::call_once(mutable_module.read_, [&] { read(mutable_module); });
   return module.text_.view();
+}
+
+Blob Project::bytes(const Module& module) const {
+  text(module);
+  if (module.kind != ModuleKind::kSkipped) return module.text_;
+  return module.tree->tree->read(*module.entry).value_or(Blob());
 }
 
 void Project::parse(Module& module) const {

@@ -37,6 +37,8 @@ class Project {
   const Module& load(const Module& module) const;
   // The bytes of a source module, read once and kept; empty for what is skipped or no source.
   std::string_view text(const Module& module) const;
+  // The same, or what a skipped module holds, however large: read anew each time.
+  Blob bytes(const Module& module) const;
   const Module* find_loaded(std::string_view dotted) const;
 
   // True if the top-level package of this name belongs to one of the trees: a module below it that cannot be found is

@@ -77,15 +77,20 @@ void Session::prepare(const RunOptions& options) {
     project_->preload(modules_, 1, threads_);
   }
   ScopedTimer timer(timers_, "reach");
+  definitions_ = std::make_unique<DefinitionIndex>(*project_, *target_, threads_);
+  // Reachability is work for one processor; meanwhile the others read all texts, which the rules will ask for.
+  parallel_for(2, threads_, [&](size_t part) { part == 0 ? find_what_runs(options) : definitions_->members().ensure(); });
+  semantics_->use(*definitions_);
+  liveness_ = std::make_unique<Liveness>(*project_, *plugin_, reach_, liveness_questions(catalog_, *project_, *target_));
+}
+
+void Session::find_what_runs(const RunOptions& options) {
   semantics_ = new_semantics();
   find_platform_class();
   apply_settled(catalog_, *project_, environment_);
   semantics_ = new_semantics();
   find_reach(options);
   find_patches();
-  definitions_ = std::make_unique<DefinitionIndex>(*project_, *target_, threads_);
-  semantics_->use(*definitions_);
-  liveness_ = std::make_unique<Liveness>(*project_, *plugin_, reach_, liveness_questions(catalog_, *project_, *target_));
 }
 
 Expected<void> Session::open_trees(const RunOptions& options, const std::string& target) {

@@ -53,6 +53,7 @@ class Session {
   Session() = default;
   Expected<void> open_trees(const RunOptions& options, const std::string& target);
   Expected<void> set_platform(const RunOptions& options);
+  void find_what_runs(const RunOptions& options);
   void find_platform_class();
   void find_reach(const RunOptions& options);
   void find_patches();

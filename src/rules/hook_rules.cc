@@ -91,15 +91,15 @@ std::set<std::string_view> named_once(RuleContext& ctx, const std::vector<Candid
   std::vector<const Module*> modules;
   for (const SourceTree* tree : {&ctx.plugin, &ctx.target}) {
     for (const Module* m : ctx.project().modules_of(*tree)) {
-      if (m->kind == ModuleKind::kSource && m->entry) modules.push_back(m);
+      if (m->entry) modules.push_back(m);
     }
   }
   std::vector<std::map<std::string_view, int>> found(modules.size());
   parallel_for(modules.size(), default_threads(), [&](size_t i) {
-    auto blob = modules[i]->tree->tree->read(*modules[i]->entry);
-    if (!blob) return;
+    Blob text = ctx.project().bytes(*modules[i]);
+    if (text.view().empty()) return;
     found[i] = total;
-    count_words(blob->view(), found[i]);
+    count_words(text.view(), found[i]);
   });
   for (const auto& counts : found) {
     for (auto [name, n] : counts) total[name] += n;

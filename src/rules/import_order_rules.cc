@@ -98,11 +98,6 @@ struct Consumer {
 
 using PatchedName = std::pair<const Module*, std::string>;
 
-std::string_view last_part(std::string_view dotted) {
-  size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
-
 bool uses_name(std::string_view text, std::string_view name) {
   // Once for the import; with `import x as y` or in __all__ more often, which says little.
   size_t first = find_word(text, name);
@@ -110,23 +105,24 @@ bool uses_name(std::string_view text, std::string_view name) {
 }
 
 // The modules of the target that bind one of the names for good when they are imported.
-std::map<PatchedName, std::vector<Consumer>> consumers_of(RuleContext& ctx, ImportGraph& graph, const std::set<PatchedName>& names) {
+std::map<PatchedName, std::vector<Consumer>> consumers_of(RuleContext& ctx, const ImportGraph& graph, const std::set<PatchedName>& names) {
   std::map<PatchedName, std::vector<Consumer>> out;
   std::set<std::string_view> words;
-  for (const auto& [module, name] : names) words.insert(last_part(module->name));
+  for (const auto& [module, name] : names) words.insert(name);
   if (words.empty()) return out;
+  auto takes_one = [&](const ScannedImport& i) {
+    return i.from && std::any_of(i.names.begin(), i.names.end(), [&](const ScannedImport::Name& n) { return words.count(n.name) > 0; });
+  };
   for (const Module* m : ctx.project().modules_of(ctx.target)) {
-    if (m->kind != ModuleKind::kSource || !m->entry) continue;
-    auto blob = ctx.target.tree->read(*m->entry);
-    if (!blob) continue;
-    std::string_view text = blob->view();
-    if (std::none_of(words.begin(), words.end(), [&](std::string_view w) { return find_word(text, w) != std::string_view::npos; })) continue;
+    const std::vector<ScannedImport>& imports = graph.imports(*m);
+    if (std::none_of(imports.begin(), imports.end(), takes_one)) continue;
+    std::string_view text = ctx.project().text(*m);
     for (const ImportGraph::Edge& e : graph.edges(*m)) {
-      if (!e.import.from || e.import.place > ImportPlace::kGuarded || !e.source) continue;
-      for (const ScannedImport::Name& n : e.import.names) {
+      if (!e.import->from || e.import->place > ImportPlace::kGuarded || !e.source) continue;
+      for (const ScannedImport::Name& n : e.import->names) {
         PatchedName key{e.source, n.name};
         const std::string& as = n.as.empty() ? n.name : n.as;
-        if (names.count(key) && uses_name(text, as)) out[key].push_back({m, e.import.line, as});
+        if (names.count(key) && uses_name(text, as)) out[key].push_back({m, e.import->line, as});
       }
     }
   }

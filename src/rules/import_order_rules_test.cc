@@ -71,6 +71,16 @@ TEST(PatchBoundTooLate, WhoeverCallsThePluginsImportedTheConsumer) {
   EXPECT_THAT(check({{"p/patch.py", "import os\nimport vllm.lib\nvllm.lib.f = len\n"}}, target), ElementsAre(kLate));
 }
 
+// The consumer's text does not name the module.
+TEST(PatchBoundTooLate, ARelativeImportTakesTheNameToo) {
+  Files target = kConsumer;
+  target["vllm/lib/__init__.py"] = "def f(): pass\n";
+  target["vllm/lib/user.py"] = "from . import f\ndef go(): f()\n";
+  target.erase("vllm/lib.py");
+  target.erase("vllm/user.py");
+  EXPECT_THAT(check({{"p/patch.py", "import vllm.lib.user\nimport vllm.lib\nvllm.lib.f = len\n"}}, target), ElementsAre(kLate));
+}
+
 TEST(PatchBoundTooLate, InTimeOrPatchedInBothIsRight) {
   EXPECT_THAT(check({{"p/patch.py", "import vllm.lib\nvllm.lib.f = len\nimport vllm.user\n"}}, kConsumer), IsEmpty());
   EXPECT_THAT(check({{"p/patch.py", "import vllm.user\nimport vllm.lib\nvllm.lib.f = len\nvllm.user.f = len\n"}}, kConsumer), IsEmpty());

@@ -134,7 +134,7 @@ const Module* module_of_path(RuleContext& ctx, const std::string& text) {
   return m;
 }
 
-void class_path(RuleContext& ctx, const ImportFaults& faults, ImportGraph& graph, const Module& module, Node n) {
+void class_path(RuleContext& ctx, const ImportFaults& faults, const ImportGraph& graph, const Module& module, Node n) {
   std::string text;
   if (n.parent().is(Kind::k_expression_statement) || n.end() - n.start() > 300 || !string_value(n, text)) return;
   const Module* named = module_of_path(ctx, text);
@@ -163,7 +163,7 @@ void check_importable(RuleContext& ctx) {
     if (entry_exists(ctx, e) && !faults.empty() && ctx.facts.catalog->entry_point_group(e.group)) entry_imports(ctx, faults, e);
   }
   if (faults.empty()) return;
-  ImportGraph graph(ctx.project());
+  const ImportGraph& graph = ctx.definitions.imports();
   for (const Module* m : *ctx.facts.modules) {
     if (m->kind != ModuleKind::kSource || !ctx.reach.reached(*m)) continue;
     const Module& module = ctx.project().load(*m);

@@ -1,6 +1,6 @@
 #include "rules/startup_trace.h"
 
-#include <cstring>
+#include "base/text.h"
 
 namespace assay {
 namespace {
@@ -8,7 +8,7 @@ namespace {
 // vLLM's function that runs the general plugins.
 constexpr std::string_view kLoader = "load_general_plugins(";
 
-bool contains(std::string_view text, std::string_view what) { return memmem(text.data(), text.size(), what.data(), what.size()) != nullptr; }
+bool contains(std::string_view text, std::string_view what) { return find_text(text, what) != std::string_view::npos; }
 
 bool is_platform_group(RuleContext& ctx, const EntryPoint& e) {
   const EntryPointGroup* group = ctx.facts.catalog->entry_point_group(e.group);
@@ -66,8 +66,8 @@ class StartupWalker {
       if (!fresh) continue;
       note(*at, from, node, certain);
       for (const ImportGraph::Edge& e : t_.graph_.edges(*at)) {
-        if (e.import.place > ImportPlace::kGuarded) continue;
-        if (certain && e.import.place == ImportPlace::kGuarded) {
+        if (e.import->place > ImportPlace::kGuarded) continue;
+        if (certain && e.import->place == ImportPlace::kGuarded) {
           for (const Module* other : e.loads) guarded_.push_back(other);
         } else {
           open.insert(open.end(), e.loads.begin(), e.loads.end());
@@ -219,7 +219,7 @@ class StartupWalker {
   int depth_ = 0;
 };
 
-StartupTrace::StartupTrace(RuleContext& ctx) : ctx_(ctx), graph_(ctx.project()) {
+StartupTrace::StartupTrace(RuleContext& ctx) : ctx_(ctx), graph_(ctx.definitions.imports()) {
   if (!ctx.facts.catalog || !ctx.facts.entry_points || ctx.reach.all()) return;
   StartupWalker walker(*this);
   for (const EntryPoint& e : *ctx.facts.entry_points) {
@@ -231,7 +231,7 @@ StartupTrace::StartupTrace(RuleContext& ctx) : ctx_(ctx), graph_(ctx.project()) 
   }
 }
 
-StartupTrace::StartupTrace(RuleContext& ctx, const EntryPoint& entry) : ctx_(ctx), graph_(ctx.project()) {
+StartupTrace::StartupTrace(RuleContext& ctx, const EntryPoint& entry) : ctx_(ctx), graph_(ctx.definitions.imports()) {
   if (ctx.facts.catalog) StartupWalker(*this).entry(entry);
 }
 
@@ -255,11 +255,11 @@ const std::vector<StartupTrace::Process>& StartupTrace::processes() {
   if (processes_) return *processes_;
   processes_.emplace();
   for (const Module* m : ctx_.project().modules_of(ctx_.target)) {
-    if (m->kind != ModuleKind::kSource || !m->entry) continue;
-    auto blob = ctx_.target.tree->read(*m->entry);
-    if (!blob || !contains(blob->view(), kLoader)) continue;
+    if (m->kind != ModuleKind::kSource) continue;
+    std::string_view text = ctx_.project().text(*m);
+    if (!contains(text, kLoader)) continue;
     // A script of its own (a helper process) and the loader's definition are no such place.
-    if (contains(blob->view(), "__name__ == \"__main__\"") || contains(blob->view(), "def " + std::string(kLoader))) continue;
+    if (contains(text, "__name__ == \"__main__\"") || contains(text, "def " + std::string(kLoader))) continue;
     Process& p = processes_->emplace_back();
     p.caller = m;
     graph_.load(*m, true, p.certain);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "rules/context.h"
-#include "rules/import_graph.h"
 
 namespace assay {
 
@@ -54,12 +53,12 @@ class StartupTrace {
   };
   const std::vector<Circle>& circles() const { return circles_; }
 
-  ImportGraph& graph() { return graph_; }
+  const ImportGraph& graph() const { return graph_; }
 
  private:
   friend class StartupWalker;
   RuleContext& ctx_;
-  ImportGraph graph_;
+  const ImportGraph& graph_;
   Moment now_ = 0, general_from_ = kNever;
   std::map<const Module*, Load> loads_;
   std::map<const Module*, std::unordered_map<NodeId, Moment>> statements_;

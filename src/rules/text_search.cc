@@ -1,18 +1,17 @@
 #include "rules/text_search.h"
 
 #include <bitset>
-#include <cstring>
 #include <unordered_set>
 
+#include "base/text.h"
 #include "python/skip_string.h"
 
 namespace assay {
 
 size_t find_word(std::string_view text, std::string_view word, size_t from) {
   while (from < text.size()) {
-    const void* found = memmem(text.data() + from, text.size() - from, word.data(), word.size());
-    if (!found) break;
-    size_t at = static_cast<size_t>(static_cast<const char*>(found) - text.data());
+    size_t at = find_text(text, word, from);
+    if (at == std::string_view::npos) break;
     bool begins = at == 0 || !is_identifier_byte(text[at - 1]);
     bool ends = at + word.size() == text.size() || !is_identifier_byte(text[at + word.size()]);
     if (begins && ends) return at;

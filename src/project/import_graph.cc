@@ -1,4 +1,4 @@
-#include "rules/import_graph.h"
+#include "project/import_graph.h"
 
 namespace assay {
 namespace {
@@ -20,9 +20,9 @@ std::string absolute(const Module& module, const std::string& written) {
 
 }  // namespace
 
-std::vector<const Module*> ImportGraph::chain(const std::string& dotted) const {
+std::vector<const Module*> ImportGraph::chain(std::string_view dotted) const {
   std::vector<const Module*> out;
-  for (size_t dot = 0; dot != std::string::npos;) {
+  for (size_t dot = 0; dot != std::string_view::npos;) {
     dot = dotted.find('.', dot + 1);
     const Module* m = project_.find(dotted.substr(0, dot));
     if (!m) break;
@@ -31,35 +31,46 @@ std::vector<const Module*> ImportGraph::chain(const std::string& dotted) const {
   return out;
 }
 
-const std::vector<ImportGraph::Edge>& ImportGraph::edges(const Module& module) {
-  auto [it, fresh] = edges_.try_emplace(&module);
-  if (!fresh || module.kind != ModuleKind::kSource || !module.entry) return it->second;
-  auto blob = module.tree->tree->read(*module.entry);
-  if (!blob) return it->second;
-  for (ScannedImport& import : scan_imports(blob->view())) {
+ImportGraph::File& ImportGraph::scanned(const Module& module) const {
+  auto [it, fresh] = files_.try_emplace(&module);
+  if (fresh) it->second.imports = scan_imports(project_.text(module));
+  return it->second;
+}
+
+const std::vector<ScannedImport>& ImportGraph::imports(const Module& module) const {
+  std::lock_guard lock(mutex_);
+  return scanned(module).imports;
+}
+
+const std::vector<ImportGraph::Edge>& ImportGraph::edges(const Module& module) const {
+  std::lock_guard lock(mutex_);
+  File& file = scanned(module);
+  if (file.resolved) return file.edges;
+  file.resolved = true;
+  for (const ScannedImport& import : file.imports) {
     Edge edge;
     std::string dotted = absolute(module, import.module);
     if (dotted.empty() || !project_.owns(dotted)) continue;
+    edge.import = &import;
     edge.source = project_.find(dotted);
     edge.loads = chain(dotted);
     for (const ScannedImport::Name& n : import.names) {
       const Module* sub = import.from && edge.source && edge.source->is_package ? project_.find(dotted + "." + n.name) : nullptr;
       if (sub) edge.loads.push_back(sub);
     }
-    edge.import = std::move(import);
-    it->second.push_back(std::move(edge));
+    file.edges.push_back(std::move(edge));
   }
-  return it->second;
+  return file.edges;
 }
 
-void ImportGraph::load(const Module& module, bool certain, std::set<const Module*>& into) {
+void ImportGraph::load(const Module& module, bool certain, std::set<const Module*>& into) const {
   std::vector<const Module*> open = chain(module.name);
   while (!open.empty()) {
     const Module* m = open.back();
     open.pop_back();
     if (!into.insert(m).second) continue;
     for (const Edge& e : edges(*m)) {
-      if (e.import.place > (certain ? ImportPlace::kTop : ImportPlace::kGuarded)) continue;
+      if (e.import->place > (certain ? ImportPlace::kTop : ImportPlace::kGuarded)) continue;
       open.insert(open.end(), e.loads.begin(), e.loads.end());
     }
   }
