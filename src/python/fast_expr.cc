@@ -321,11 +321,12 @@ void FastParser::starred_in_brackets() {
   finish(from, Kind::k_list_splat);
 }
 
-// In a bare list or a subscript, where tree-sitter wants a name behind the star.
-void FastParser::starred() {
+// In a bare list or a subscript, where tree-sitter wants a name behind the star; brackets are mended by restore_stars().
+void FastParser::starred(bool mended) {
   Mark from = mark();
   next();
-  if (!at(Tok::kName) || ++splats_ > 8) throw Unsure();
+  bool bracket = mended && (at(Tok::kLeftParen) || at(Tok::kLeftBracket) || at(Tok::kLeftBrace));
+  if ((!at(Tok::kName) && !bracket) || ++splats_ > 8) throw Unsure();
   arithmetic(0);
   --splats_;
   finish(from, Kind::k_list_splat);
@@ -336,7 +337,7 @@ void FastParser::expression_or_starred() { at(Tok::kStar) ? starred() : expressi
 // Not the first. In `a, lambda: b` tree-sitter may take `lambda` for a target.
 void FastParser::list_element(bool may_be_targets) {
   if (may_be_targets && at(Tok::kLambda)) throw Unsure();
-  expression_or_starred();
+  at(Tok::kStar) ? starred(!may_be_targets) : expression();
 }
 
 bool FastParser::ends_list() const {

@@ -94,7 +94,7 @@ class FastParser {
   void subscript(Mark from);
   void subscript_element();
   void starred_in_brackets();
-  void starred();
+  void starred(bool mended = false);
   void expression_or_starred();
   void list_element(bool may_be_targets);
   bool ends_list() const;
