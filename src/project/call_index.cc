@@ -5,14 +5,10 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "python/skip_string.h"
 
 namespace assay {
 namespace {
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
 
 bool is_dunder(std::string_view name) { return name.substr(0, 2) == "__"; }
 
@@ -123,11 +119,11 @@ void CallIndex::build() const {
     std::string_view text = without_bom(out.text.view());
     out.calls = scanner.scan(text);
     for (size_t at = find_text(text, "def "); at != std::string_view::npos; at = find_text(text, "def ", at)) {
-      bool whole = at == 0 || !is_word(text[at - 1]);
+      bool whole = at == 0 || !is_identifier_byte(text[at - 1]);
       at += 4;
       while (at < text.size() && text[at] == ' ') ++at;
       size_t from = at;
-      while (at < text.size() && is_word(text[at])) ++at;
+      while (at < text.size() && is_identifier_byte(text[at])) ++at;
       if (!whole || at == from) continue;
       auto it = index_.find(text.substr(from, at - from));
       if (it != index_.end()) out.definitions.emplace_back(it->second, static_cast<uint32_t>(from));

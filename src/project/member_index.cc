@@ -7,13 +7,14 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "python/skip_string.h"
 
 namespace assay {
 namespace {
 
 constexpr size_t kMostSubclasses = 4000;  // a closure larger than that is cut: callers give up long before
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+bool is_word(char c) { return static_cast<signed char>(c) > 0 && is_identifier_byte(c); }
 bool starts_word(char c) { return is_word(c) && !(c >= '0' && c <= '9'); }
 
 std::string_view word_at(std::string_view s, size_t at) {

@@ -68,9 +68,12 @@ class LogicalLines {
     while (at_ < text_.size()) {
       char c = text_[at_];
       if (!kSpecial[static_cast<unsigned char>(c)]) {
-        holds |= c != ' ' && c != '\r';
-        add(c);
-        ++at_;
+        size_t from = at_;
+        while (++at_ < text_.size() && !kSpecial[static_cast<unsigned char>(text_[at_])]) {
+        }
+        std::string_view run = text_.substr(from, at_ - from);
+        holds = holds || run.find_first_not_of(" \r") != std::string_view::npos;
+        if constexpr (kCopies) *out += run;
       } else if (c == '\n') {
         ++line_;
         ++at_;

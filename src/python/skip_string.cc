@@ -211,11 +211,6 @@ class StringSkipper {
 
 }  // namespace
 
-bool is_identifier_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
-
 SkippedString skip_string(std::string_view text, size_t quote, std::vector<CodeRegion>* code) {
   // Most strings have no placeholders, and so no levels.
   return prefix_before(text, quote).formatted ? StringSkipper(text, code).skip(quote) : skip_plain(text, quote);

@@ -1,6 +1,7 @@
 // Strings of Python source at byte level, for readers that do without a syntax tree.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,11 @@ struct SkippedString {
 SkippedString skip_string(std::string_view text, size_t quote, std::vector<CodeRegion>* code = nullptr);
 
 // ASCII letters, digits, underscore, and every byte of a non-ASCII character.
-bool is_identifier_byte(char c);
+inline constexpr std::array<bool, 256> kIdentifierBytes = [] {
+  std::array<bool, 256> out{};
+  for (int c = 0; c < 256; ++c) out[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
+  return out;
+}();
+inline bool is_identifier_byte(char c) { return kIdentifierBytes[static_cast<unsigned char>(c)]; }
 
 }  // namespace assay

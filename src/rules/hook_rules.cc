@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "python/skip_string.h"
 #include "rules/override_calls.h"
 #include "rules/rules.h"
 
@@ -17,10 +18,6 @@ struct Candidate {
   std::string_view name;
   uint32_t siblings = 0;  // methods of the class that do override something
 };
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-}
 
 // Names by which frameworks find methods on their own.
 bool found_by_convention(std::string_view name) {
@@ -72,12 +69,12 @@ void add_candidates(RuleContext& ctx, const Module& module, Node definition, std
 // How often each of the names stands in the text as a whole word.
 void count_words(std::string_view text, std::map<std::string_view, int>& counts) {
   for (size_t i = 0; i < text.size();) {
-    if (!is_word(text[i])) {
+    if (!is_identifier_byte(text[i])) {
       ++i;
       continue;
     }
     size_t from = i;
-    while (i < text.size() && is_word(text[i])) ++i;
+    while (i < text.size() && is_identifier_byte(text[i])) ++i;
     if (i - from < 3) continue;
     auto it = counts.find(text.substr(from, i - from));
     if (it != counts.end()) ++it->second;
