@@ -84,7 +84,7 @@ def main():
         "ty": ["ty", "check", "--output-format", "concise", "--extra-search-path", target, str(plugin / package)],
         "pyrefly": ["pyrefly", "check", "--output-format", "json", "--search-path", target, "--search-path", str(plugin), str(plugin / package)],
         "pyright": ["pyright", "--outputjson", "-p", str(plugin)],
-        "griffe": ["griffe", "dump", package, "-s", str(plugin), "-s", target, "-o", os.devnull],
+        "griffe": ["griffe", "dump", package, "vllm", "-s", str(plugin), "-s", target, "-o", os.devnull],
     }
     for tool in tools:
         command = [str(bin_dir / commands[tool][0])] + commands[tool][1:]
