@@ -77,6 +77,10 @@ TEST(CommandLine, MistakesAreNamedAndEndWith2) {
   expect("check --target x --fail-on never", 2,
          "assay: --fail-on takes error, warning or note, not 'never'; --exit-zero never fails\n");
   expect("check --target x --component fa", 2, "assay: --component takes NAME=SPEC, not 'fa'\n");
+  expect("check --target x --component fa=y", 2,
+         "assay: --component: components are not analysed yet; leave it out to review the plugin against vLLM alone\n");
+  expect("check --target x --plugin-base y", 2,
+         "assay: --plugin-base: an earlier plugin is not compared with yet; leave it out\n");
   expect("check --target x --reach some", 2, "assay: --reach takes entry-points or all, not 'some'\n");
   expect("check --target x -j 5000", 2, "assay: --jobs takes at most 1024\n");
   expect("check --target x --config /nowhere.toml", 2,

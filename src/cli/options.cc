@@ -92,6 +92,10 @@ Expected<RunOptions> run_options(const Options& options) {
       return fail(ErrorKind::kUsage, fmt::format("--component takes NAME=SPEC, not '{}'", text));
     run.components.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
+  if (!run.components.empty())
+    return fail(ErrorKind::kUsage, "--component: components are not analysed yet; leave it out to review the plugin against vLLM alone");
+  if (!options.plugin_base.empty())
+    return fail(ErrorKind::kUsage, "--plugin-base: an earlier plugin is not compared with yet; leave it out");
   run.python = options.python;
   run.platform = options.platform;
   run.scope = options.scope;
