@@ -103,6 +103,7 @@ const SourceTree* Project::tree(std::string_view role) const {
 void Project::index_tree(const SourceTree& tree) {
   std::string_view root = source_root(*tree.tree);
   std::set<std::string> packages;
+  by_tree_[&tree];
   for (const TreeEntry& e : tree.tree->entries()) {
     std::string_view path = e.path;
     if (!root.empty() && path.size() > root.size() && path[root.size()] == '/' && path.substr(0, root.size()) == root) {
@@ -136,6 +137,7 @@ void Project::add_module(const SourceTree& tree, const TreeEntry& entry, std::st
     module.skip_reason = "larger than " + std::to_string(options_.max_file_bytes >> 20) + " MB";
   }
   by_file_[{&tree, entry.path}] = &module;
+  by_tree_[&tree].push_back(&module);
   if (module.name.empty()) return;
   // A package wins over a module of its name, source over a compiled module, and an earlier tree over a later one.
   auto [it, fresh] = by_name_.try_emplace(module.name, &module);
@@ -227,7 +229,10 @@ const Module* Project::made_up(std::string_view dotted) const {
 
 const std::string* Project::generated(std::string_view dotted) const {
   for (const auto& [pattern, reason] : options_.generated_modules) {
-    if (names_module(pattern, dotted)) return &reason;
+    if (!names_module(pattern, dotted)) continue;
+    // Where the package that a build makes was read, so were the modules below it.
+    auto made = dotted == pattern ? by_name_.end() : by_name_.find(pattern);
+    if (made == by_name_.end() || made->second->kind == ModuleKind::kNamespace) return &reason;
   }
   return nullptr;
 }
@@ -289,13 +294,7 @@ const Module* Project::find_loaded(std::string_view dotted) const {
   return module ? &load(*module) : nullptr;
 }
 
-std::vector<const Module*> Project::modules_of(const SourceTree& tree) const {
-  std::vector<const Module*> out;
-  for (auto it = by_file_.lower_bound({&tree, std::string_view()}); it != by_file_.end() && it->first.first == &tree; ++it) {
-    out.push_back(it->second);
-  }
-  return out;
-}
+const std::vector<const Module*>& Project::modules_of(const SourceTree& tree) const { return by_tree_.at(&tree); }
 
 const Module* Project::module_of_file(const SourceTree& tree, std::string_view path) const {
   auto it = by_file_.find({&tree, path});

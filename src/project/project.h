@@ -56,7 +56,7 @@ class Project {
   const std::string* generated(std::string_view dotted) const;
 
   // All modules of a tree in order of their file's path; loads none.
-  std::vector<const Module*> modules_of(const SourceTree& tree) const;
+  const std::vector<const Module*>& modules_of(const SourceTree& tree) const;
   // The module that a file of the tree is, or nullptr.
   const Module* module_of_file(const SourceTree& tree, std::string_view path) const;
   // Names of the modules directly below a package.
@@ -87,6 +87,7 @@ class Project {
   mutable std::deque<Module> modules_;
   std::unordered_map<std::string_view, Module*> by_name_;
   std::map<std::pair<const SourceTree*, std::string_view>, Module*> by_file_;
+  std::map<const SourceTree*, std::vector<const Module*>> by_tree_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> children_;
   std::map<std::string, std::string, std::less<>> redirects_;
   mutable std::atomic<uint64_t> files_parsed_ = 0, bytes_parsed_ = 0;

@@ -212,7 +212,7 @@ void Session::find_reach(const RunOptions& options) {
 }
 
 Expected<void> Session::choose_modules(const RunOptions& options) {
-  const std::vector<const Module*> all = project_->modules_of(*plugin_);
+  const std::vector<const Module*>& all = project_->modules_of(*plugin_);
   for (const std::string& named : options.scope) {
     std::string scope = named;
     while (starts_with(scope, "./")) scope.erase(0, 2);
