@@ -150,6 +150,35 @@ TEST_F(BadInput, LongChainsAndFilesTakeNoQuadraticTime) {
   kept();
 }
 
+// Twenty thousand of everything; functions of which each calls the next one twice.
+TEST_F(BadInput, MuchOfOneKindTakesNoQuadraticTime) {
+  constexpr int kMany = 20'000;
+  std::string twice, imports, names;
+  for (int i = 0; i < 40; ++i) {
+    std::string next = "f" + std::to_string(i + 1) + "()";
+    twice += "def f" + std::to_string(i) + "():\n    if " + next + ": return " + next + "\n    return " + next + " or " + next + "\n";
+  }
+  for (int i = 0; i < kMany; ++i) {
+    imports += "import vllm.gone" + std::to_string(i) + "\n";
+    names += "gone" + std::to_string(i) + "\n";
+  }
+  const std::string files[] = {
+      twice + "def f40(): return g\nif f0(): pass\nf0().x\n",
+      "import vllm\n" + repeated("x = vllm.make()\n", kMany) + repeated("x.foo()\n", kMany),
+      repeated("if y: x = 1\n", kMany) + repeated("x.foo\n", kMany),
+      "def f():\n" + repeated("    x = x.a\n", kMany),
+      "class A:\n    def m(self):\n" + repeated("        self.x = self.x.y\n", kMany),
+      repeated("def f(a): return 1\n", kMany) + repeated("f(2, 3)\n", kMany),
+      imports,
+      names,
+  };
+  for (const std::string& text : files) {
+    file("p/demo/bad.py", text);
+    SCOPED_TRACE(text.substr(0, 60));
+    kept();
+  }
+}
+
 // Two star imports of the next module in each of many layers: 2^40 ways through, 40 modules.
 TEST_F(BadInput, ADiamondOfStarImports) {
   for (int i = 0; i < 38; ++i) {

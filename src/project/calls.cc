@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kMostReturns = 16;
 constexpr uint32_t kMostBody = 800;  // nodes of a function that is looked into
+constexpr int kMostFollowed = 300;  // functions for one call
 
 std::string_view last_part(std::string_view dotted) {
   size_t dot = dotted.rfind('.');
@@ -64,7 +65,10 @@ Values Semantics::function_result(const Value& function, const Module& module, N
   Node body = definition.child(Field::k_body);
   bool small = body && body.subtree_end() - body.id() < kMostBody;
   Values result = Values::unknown("function not followed");
-  if (small && depth_ < 30 && call) {
+  if (active_calls_.empty()) followed_ = 0;
+  // Functions that call two others each, and those two more, would be looked into without end.
+  if (small && depth_ < 30 && call && followed_ < kMostFollowed) {
+    ++followed_;
     Signature signature = signature_of(definition);
     if (function.bound != Bound::kNo) signature = signature.without_first();
     BindResult bound = bind(signature, call_shape(call));

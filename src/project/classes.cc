@@ -188,7 +188,13 @@ Member Semantics::class_member(ClassRef ref, std::string_view name, ClassRef aft
     out.patches = patches_.find(&module, entry.ref.node, name);
     ScopeId scope = module.scopes().scope_opened_by(entry.ref.node);
     if (scope != kNoScope) {
-      for (const Binding& b : module.scopes().in_scope(scope, name)) {
+      auto bindings = module.scopes().in_scope(scope, name);
+      if (bindings.size() > kMostBindings) {
+        out.presence = Presence::kUnknown;
+        out.reason = "bound too many times";
+        return out;
+      }
+      for (const Binding& b : bindings) {
         Node place = module.at(b.node);
         if (b.kind == BindingKind::kDelete || live(module, place) == Truth::kNo) continue;
         out.bindings.push_back(&b);
@@ -224,7 +230,14 @@ Member Semantics::instance_member(ClassRef ref, std::string_view name) {
     out.presence = Presence::kYes;
     out.module = entry.ref.module;
     out.owner = entry.ref;
-    for (auto it = first; it != last; ++it) out.writes.push_back(it->second);
+    for (auto it = first; it != last; ++it) {
+      if (out.writes.size() == kMostBindings) {
+        out.presence = Presence::kUnknown;
+        out.reason = "bound too many times";
+        break;
+      }
+      out.writes.push_back(it->second);
+    }
     return out;
   }
   if (only_declared) return in_class;

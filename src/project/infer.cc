@@ -198,6 +198,7 @@ Values Semantics::infer_name(const Module& module, Node name, const Frame* frame
   }
   bool same_scope = scopes.scope_of(name.id()) == holder;
   bool function_scope = scopes.scopes()[holder].kind != ScopeKind::kModule;
+  if (scopes.in_scope(holder, text).size() > kMostBindings) return Values::unknown("bound too many times");
   auto bindings = reaching(module, scopes.in_scope(holder, text), name, same_scope, false);
   if (bindings.empty()) {
     if (holder == kModuleScope) {

@@ -87,7 +87,9 @@ Member Semantics::own_module_member(const Module& unloaded, std::string_view nam
 
   bool undecided = false, types_only = false;
   out.import_only = true;
-  for (const Binding& b : module.scopes().in_scope(kModuleScope, name)) {
+  auto bindings = module.scopes().in_scope(kModuleScope, name);
+  if (bindings.size() > kMostBindings) return finish(Presence::kUnknown, "bound too many times");
+  for (const Binding& b : bindings) {
     if (b.kind == BindingKind::kAnnotation || b.kind == BindingKind::kDelete || b.kind == BindingKind::kGlobal) continue;
     if (imports_own_submodule(module, b)) {
       // What the statement finds is the submodule; there is none: the statement fails, and binds nothing.
@@ -119,8 +121,8 @@ Member Semantics::own_module_member(const Module& unloaded, std::string_view nam
 
   bool unknown_star = false;
   if (module.scopes().scopes()[kModuleScope].star_import) {
-    for (Node n : module.root().descendants()) {
-      if (!n.is(Kind::k_wildcard_import)) continue;
+    for (NodeId star : module.scopes().star_imports()) {
+      Node n = module.at(star);
       std::string source = imported_module_name(module, n.parent().child(Field::k_module_name));
       const Module* from = project_.find_loaded(source);
       if (!from) {
@@ -146,7 +148,9 @@ Member Semantics::own_module_member(const Module& unloaded, std::string_view nam
     lazy.patches = out.patches;
     return lazy;
   }
-  if (writes_globals(module)) return finish(Presence::kUnknown, "the module writes its globals");
+  auto [writes, unasked] = writes_globals_.try_emplace(&module, false);
+  if (unasked) writes->second = writes_globals(module);
+  if (writes->second) return finish(Presence::kUnknown, "the module writes its globals");
   out.type_checking_only = types_only;
   return finish(Presence::kNo);
 }

@@ -51,10 +51,11 @@ Node nearest_test(Node use, std::string_view text, Node& at) {
     } else if (holder.is(Kind::k_conditional_expression) && n == holder.child_at(0)) {
       type = type_of_test(at = holder.child_at(1), text);
     } else if (holder.is_any(Kind::k_block, Kind::k_module)) {
-      for (Node sibling : holder.children()) {  // the last one before the use holds
-        if (sibling.id() >= n.id()) break;
-        Node found = sibling.is(Kind::k_assert_statement) ? type_of_test(sibling.first_child(), text) : type_of_exit(sibling, text);
-        if (found) type = found, at = sibling;
+      const auto& checks = holder.tree()->checks();
+      auto it = std::lower_bound(checks.begin(), checks.end(), std::pair(holder.id(), n.id()));
+      while (!type && it != checks.begin() && (--it)->first == holder.id()) {  // the last one before the use holds
+        at = holder.tree()->at(it->second);
+        type = at.is(Kind::k_assert_statement) ? type_of_test(at.first_child(), text) : type_of_exit(at, text);
       }
     }
     if (type) return type;

@@ -111,6 +111,9 @@ struct Frame {
 
 class DefinitionIndex;
 
+// Of one name or attribute. What is bound more often is generated, and too much to look at wherever it is used.
+inline constexpr size_t kMostBindings = 1000;
+
 class Semantics {
  public:
   Semantics(const Project& project, const Externals& externals, const Environment& environment, const PatchTable& patches);
@@ -232,8 +235,10 @@ class Semantics {
   std::map<ClassRef, std::unique_ptr<ClassInfo>> classes_;
   std::map<std::pair<const Module*, std::string>, Member> members_;
   std::map<std::pair<ClassRef, std::string>, Values> fields_;
+  std::map<const Module*, bool> writes_globals_;
   std::set<Key> active_calls_;
   int depth_ = 0;
+  int followed_ = 0;  // bodies looked into for the outermost call
 };
 
 }  // namespace assay

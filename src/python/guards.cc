@@ -10,10 +10,11 @@ namespace {
 void early_exits(Node node, std::vector<Guard>& out) {
   Node block = node.parent();
   if (!block.is_any(Kind::k_block, Kind::k_module)) return;
-  const auto& leaving = block.tree()->leaving_ifs();
+  const auto& leaving = block.tree()->checks();
   for (auto it = std::lower_bound(leaving.begin(), leaving.end(), std::pair(block.id(), NodeId{0}));
        it != leaving.end() && *it < std::pair(block.id(), node.id()); ++it) {
     Node sibling = block.tree()->at(it->second);
+    if (!sibling.is(Kind::k_if_statement)) continue;
     if (always_leaves(sibling.child(Field::k_consequence))) {
       out.push_back({GuardKind::kCondition, true, sibling.child(Field::k_condition)});
       for (Node branch : sibling.children()) {
@@ -104,11 +105,13 @@ bool leaves_by_call(Node expression) {
 
 }  // namespace
 
-const std::vector<std::pair<NodeId, NodeId>>& SyntaxTree::leaving_ifs() const {
-  std::call_once(leaving_ifs_->found, [&] {
-    auto& list = leaving_ifs_->list;
+const std::vector<std::pair<NodeId, NodeId>>& SyntaxTree::checks() const {
+  std::call_once(checks_->found, [&] {
+    auto& list = checks_->list;
     for (NodeId id = 0; id < nodes_.size(); ++id) {
-      if (nodes_[id].kind != Kind::k_if_statement || nodes_[id].parent == kNoNode) continue;
+      if (nodes_[id].parent == kNoNode) continue;
+      if (nodes_[id].kind == Kind::k_assert_statement) list.emplace_back(nodes_[id].parent, id);
+      if (nodes_[id].kind != Kind::k_if_statement) continue;
       for (Node branch : at(id).children()) {
         if (!branch.is(Kind::k_block) && !branch.is_any(Kind::k_elif_clause, Kind::k_else_clause)) continue;
         Node body = branch.is(Kind::k_block) ? branch : branch.child(branch.is(Kind::k_elif_clause) ? Field::k_consequence : Field::k_body);
@@ -119,7 +122,7 @@ const std::vector<std::pair<NodeId, NodeId>>& SyntaxTree::leaving_ifs() const {
     }
     std::sort(list.begin(), list.end());
   });
-  return leaving_ifs_->list;
+  return checks_->list;
 }
 
 std::vector<Guard> guards_of(Node node) {

@@ -159,6 +159,7 @@ class ScopeBuilder {
     for (Node n : node.children()) {
       if (n.is(Kind::k_wildcard_import)) {
         out_.scopes_[here()].star_import = true;
+        out_.stars_.push_back(n.id());
       } else if (n.field() != Field::k_name) {
         continue;
       } else if (n.is(Kind::k_aliased_import)) {
@@ -280,8 +281,10 @@ std::span<const Binding> ModuleScopes::in_scope(ScopeId scope, std::string_view 
   auto all = in_scope(scope);
   auto first = std::lower_bound(all.begin(), all.end(), name, [](const Binding& b, std::string_view n) { return b.name < n; });
   auto last = first;
-  while (last != all.end() && last->name == name) ++last;
-  return {first, last};
+  for (int i = 0; i < 8; ++i, ++last) {  // most names are bound once or twice
+    if (last == all.end() || last->name != name) return {first, last};
+  }
+  return {first, std::upper_bound(last, all.end(), name, [](std::string_view n, const Binding& b) { return n < b.name; })};
 }
 
 ScopeId ModuleScopes::scope_of(NodeId node) const {
@@ -307,7 +310,8 @@ ScopeId ModuleScopes::resolve(NodeId use, std::string_view name) const {
     if (scope.kind == ScopeKind::kClass && !direct) continue;
     auto found = in_scope(s, name);
     bool global = false, nonlocal = false;
-    for (const Binding& b : found) {
+    for (const Binding& b : found) {  // they stand before the other bindings of the name
+      if (b.kind != BindingKind::kGlobal && b.kind != BindingKind::kNonlocal) break;
       global |= b.kind == BindingKind::kGlobal && s != kModuleScope;
       nonlocal |= b.kind == BindingKind::kNonlocal;
     }

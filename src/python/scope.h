@@ -65,6 +65,9 @@ class ModuleScopes {
   std::span<const Binding> in_scope(ScopeId scope) const;
   std::span<const Binding> in_scope(ScopeId scope, std::string_view name) const;
 
+  // Every `from m import *`, in source order.
+  const std::vector<NodeId>& star_imports() const { return stars_; }
+
   // The scope in which a name standing at this node is looked up first.
   ScopeId scope_of(NodeId node) const;
   // The scope that a class or function definition (or lambda, comprehension) opens; kNoScope if it opens none.
@@ -79,6 +82,7 @@ class ModuleScopes {
   std::vector<Scope> scopes_;
   std::vector<Binding> bindings_;
   std::vector<ScopeId> by_begin_;
+  std::vector<NodeId> stars_;
   std::unordered_map<NodeId, ScopeId> opened_;
 };
 

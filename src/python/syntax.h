@@ -106,13 +106,14 @@ class SyntaxTree {
   uint32_t line_count() const { return static_cast<uint32_t>(line_starts_.size()); }
   std::string_view line_text(uint32_t line) const;
 
-  // (block, if statement directly in it) for each statement of which some branch always leaves the block, sorted. Found
-  // when first asked for: looking over the statements before a place each time takes quadratic time in long files.
-  const std::vector<std::pair<NodeId, NodeId>>& leaving_ifs() const;
+  // (block, statement directly in it) for each assertion, and each if statement of which some branch always leaves the
+  // block, sorted. Found when first asked for: looking over all statements before a place each time takes quadratic time
+  // in long files.
+  const std::vector<std::pair<NodeId, NodeId>>& checks() const;
 
  private:
   friend class TreeBuilder;
-  struct LeavingIfs {
+  struct Checks {
     std::once_flag found;
     std::vector<std::pair<NodeId, NodeId>> list;
   };
@@ -122,7 +123,7 @@ class SyntaxTree {
   std::vector<uint32_t> line_starts_;
   std::vector<SyntaxError> errors_;
   std::vector<Comment> comments_;
-  std::unique_ptr<LeavingIfs> leaving_ifs_ = std::make_unique<LeavingIfs>();
+  std::unique_ptr<Checks> checks_ = std::make_unique<Checks>();
 };
 
 // A place in a SyntaxTree. A null Node (operator bool false) is what every accessor gives where there is nothing; all

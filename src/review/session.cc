@@ -77,9 +77,10 @@ void Session::prepare(const RunOptions& options) {
     project_->preload(modules_, 1, threads_);
   }
   ScopedTimer timer(timers_, "reach");
-  definitions_ = std::make_unique<DefinitionIndex>(*project_, *target_, threads_);
+  auto definitions = std::make_unique<DefinitionIndex>(*project_, *target_, threads_);
   // Reachability is work for one processor; meanwhile the others read all texts, which the rules will ask for.
-  parallel_for(2, threads_, [&](size_t part) { part == 0 ? find_what_runs(options) : definitions_->members().ensure(); });
+  parallel_for(2, threads_, [&](size_t part) { part == 0 ? find_what_runs(options) : definitions->members().ensure(); });
+  definitions_ = std::move(definitions);
   semantics_->use(*definitions_);
   liveness_ = std::make_unique<Liveness>(*project_, *plugin_, reach_, liveness_questions(catalog_, *project_, *target_));
 }

@@ -12,13 +12,14 @@ namespace {
 constexpr std::string_view kImportFaults[] = {"missing-module", "missing-symbol", "syntax-error", "circular-import", "eager-annotation",
                                               "undefined-name", "missing-attribute", "missing-enum-member"};
 
-// The innermost node at the place.
+// The outermost node that starts at the place but the module itself; nodes stand in the order of their starts.
 Node node_at(const Module& module, const Location& place) {
-  Node out;
-  for (Node n : module.root().descendants()) {
-    if (n.line() == place.line && module.syntax().column_of(n.start()) == place.column) return n;
-  }
-  return out;
+  const SyntaxTree& tree = module.syntax();
+  auto start = [&](const RawNode& n) { return std::pair(tree.line_of(n.start), tree.column_of(n.start)); };
+  const std::pair<uint32_t, uint32_t> wanted(place.line, place.column);
+  const auto& nodes = tree.nodes();
+  auto it = std::lower_bound(nodes.begin() + (nodes.empty() ? 0 : 1), nodes.end(), wanted, [&](const RawNode& n, const auto& at) { return start(n) < at; });
+  return it != nodes.end() && start(*it) == wanted ? tree.at(static_cast<NodeId>(it - nodes.begin())) : Node();
 }
 
 // Errors that are raised by the import of the module itself, whoever imports it.
