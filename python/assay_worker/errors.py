@@ -5,7 +5,8 @@ import traceback
 def frames_of(error):
     out = []
     for frame in traceback.extract_tb(error.__traceback__):
-        if not frame.filename.startswith("assay_worker/"):
+        # Neither the worker's own frames nor those of the import system tell the user anything.
+        if not frame.filename.startswith(("assay_worker/", "<frozen importlib")) and not frame.filename.endswith("/importlib/__init__.py"):
             out.append(f"{frame.filename}:{frame.lineno} in {frame.name}")
     return out
 
@@ -24,7 +25,7 @@ def cause_of(error):
 
 
 def describe(error):
-    frames = [f for f in frames_of(error) if not f.startswith("<frozen importlib")]
+    frames = frames_of(error)
     out = {"type": type(error).__name__, "message": text_of(error), "where": frames[-1] if frames else "", "frames": frames}
     if isinstance(error, ImportError):
         out["module"] = error.name or ""
@@ -32,7 +33,7 @@ def describe(error):
     cause = cause_of(error)
     while cause is not None and id(cause) not in seen and len(causes) < 20:
         seen.add(id(cause))
-        inner = [f for f in frames_of(cause) if not f.startswith("<frozen importlib")]
+        inner = frames_of(cause)
         causes.append({"type": type(cause).__name__, "message": text_of(cause), "where": inner[-1] if inner else "", "frames": inner})
         cause = cause_of(cause)
     if causes:

@@ -16,6 +16,8 @@ constexpr std::array kCommands = std::to_array<CommandRow>({
      inventory_command},
     {"compare", "find what TARGET breaks that works with BASE", kReview | kTargetArguments | kFailing,
      compare_command},
+    {"preflight", "record the environment: interpreter, installed and local trees, what imports really give",
+     kPluginSources | kPreflight | kRuntime, preflight_command},
     {"explain", "print the page of a rule", kRuleArgument, explain_command},
     {"rules", "list the rules", kListing, rules_command},
     {"validate", "judge kernels against the reference numerics (so far: --self-test)", kValidation, validate_command},

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <charconv>
 #include <variant>
 
 #include "base/text.h"
@@ -48,7 +49,14 @@ const std::array kOptions = std::to_array<OptionRow>({
     {kValidation, "--self-test", "", &Options::self_test, "prove the gates: every mutant, and honest kernels"},
     {kValidation, "--format", "FORMAT", &Options::format, "text or json (default: text)"},
     {kListing, "--format", "FORMAT", &Options::format, "concise, json or markdown (default: concise)"},
-    {kReporting | kListing | kValidation, "--output", "FILE", &Options::output, "write to FILE, whole or not at all"},
+    {kPreflight, "--format", "FORMAT", &Options::format, "text or json (default: text)"},
+    {kPreflight, "--target", "SPEC", &Options::target, "a local vLLM, to be compared with the installed one"},
+    {kPreflight, "--cache-dir", "DIR", &Options::cache_dir, "place of the fact cache"},
+    {kPreflight, "--no-import", "", &Options::no_import, "read metadata alone, import nothing"},
+    {kPreflight, "--confirm", "", &Options::confirm, "confirm what corresponds to what; asked again when it changes"},
+    {kPreflight, "--assume-confirmed", "", &Options::assume_confirmed, "the same where nobody can be asked, recorded as such"},
+    {kRuntime, "--time-limit", "SECONDS", &Options::time_limit, "of one import or call in the interpreter (default: 60)"},
+    {kReporting | kListing | kValidation | kPreflight, "--output", "FILE", &Options::output, "write to FILE, whole or not at all"},
     {kReporting, "--stats", "", &Options::stats, "say where the time went and what could be decided"},
     {kFailing, "--fail-on", "LEVEL", &Options::fail_on,
      "exit with 1 from error, warning or note on (default: error)"},
@@ -109,6 +117,16 @@ Expected<RunOptions> run_options(const Options& options) {
     return fail(ErrorKind::kUsage, fmt::format("--reach takes entry-points or all, not '{}'", options.reach));
   run.reach = options.reach == "all" ? Reach::kAll : Reach::kEntryPoints;
   return run;
+}
+
+Expected<std::chrono::milliseconds> time_limit(const Options& options) {
+  if (options.time_limit.empty()) return std::chrono::seconds(60);
+  double seconds = 0;
+  const char* end = options.time_limit.data() + options.time_limit.size();
+  auto [stop, error] = std::from_chars(options.time_limit.data(), end, seconds);
+  if (error != std::errc() || stop != end || !(seconds > 0) || seconds > 1e6)
+    return fail(ErrorKind::kUsage, fmt::format("--time-limit takes seconds, not '{}'", printable(options.time_limit)));
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
 tl::unexpected<Error> unknown_name(const std::string& noun, const std::string& name,

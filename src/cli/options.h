@@ -1,6 +1,7 @@
 // Everything that a command line can say, and which command takes what.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Options {
   std::string action;  // of cache
   std::vector<std::string> families;  // of validate
   bool self_test = false;
+  bool no_import = false, confirm = false, assume_confirmed = false;  // of preflight
+  std::string time_limit;                                            // seconds, of one question to the interpreter
 };
 
 // Sets of options; a command takes several.
@@ -44,12 +47,17 @@ enum OptionSet : unsigned {
   kListing = 1u << 7,
   kCacheArguments = 1u << 8,
   kValidation = 1u << 9,        // families of numeric cases
+  kRuntime = 1u << 10,          // how to ask the interpreter
+  kPreflight = 1u << 11,        // what to record, and what is confirmed
 };
 
 void add_options(CLI::App& app, unsigned sets, Options& options);
 
 // The engine's share of the options; an error names the option that is wrong.
 Expected<RunOptions> run_options(const Options& options);
+
+// --time-limit; 60 s unless it is given.
+Expected<std::chrono::milliseconds> time_limit(const Options& options);
 
 // "unknown NOUN 'NAME'; did you mean …?"
 tl::unexpected<Error> unknown_name(const std::string& noun, const std::string& name,

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "git/source.h"
 #include "review/glob.h"
+#include "review/packages.h"
 #include "rules/context.h"
 #include "vllm/built_modules.h"
 
@@ -14,39 +15,6 @@ namespace assay {
 namespace {
 
 bool starts_with(std::string_view s, std::string_view prefix) { return s.substr(0, prefix.size()) == prefix; }
-
-// Top-level packages that projects keep beside the one they ship.
-bool ships_beside(std::string_view package) {
-  static const std::set<std::string_view> kBeside = {"tests", "test", "testing", "examples", "example", "benchmarks", "benchmark",
-                                                     "docs", "doc", "tools", "scripts", "csrc", "docker"};
-  return kBeside.count(package) > 0;
-}
-
-std::string_view top_of(std::string_view dotted) { return dotted.substr(0, dotted.find_first_of(".:")); }
-
-// The packages of a tree: those that its entry points name, else every folder with an __init__.py but the usual companions.
-std::vector<std::string> packages_of(const Tree& tree, const std::vector<EntryPoint>& entries) {
-  std::set<std::string> all;
-  for (const TreeEntry& e : tree.entries()) {
-    std::string_view path = e.path;
-    for (std::string_view root : {"src/", "python/"}) {
-      if (starts_with(path, root)) path.remove_prefix(root.size());
-    }
-    size_t slash = path.find('/');
-    if (slash != std::string_view::npos && path.substr(slash) == "/__init__.py") all.insert(std::string(path.substr(0, slash)));
-  }
-  std::set<std::string> named;
-  for (const EntryPoint& e : entries) {
-    std::string top(top_of(e.value));
-    if (all.count(top)) named.insert(top);
-  }
-  if (!named.empty()) return {named.begin(), named.end()};
-  std::vector<std::string> out;
-  for (const std::string& p : all) {
-    if (!ships_beside(p)) out.push_back(p);
-  }
-  return out;
-}
 
 InputInfo info_of(const std::string& role, const Tree& tree, const Distribution& distribution) {
   const TreeIdentity& id = tree.identity();

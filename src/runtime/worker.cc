@@ -42,11 +42,13 @@ Raised raised_from(const json& error) {
   return out;
 }
 
-// faulthandler's `  File "PATH", line N in NAME`, the first that is not the worker's own.
+// faulthandler's `  File "PATH", line N in NAME`, the first that is neither the worker's own nor the import system's.
 std::string innermost(std::string_view stacks) {
   for (std::string_view line : split(stacks, '\n')) {
     line = trim(line);
-    if (!line.starts_with("File \"") || line.find("\"assay_worker/") != std::string_view::npos) continue;
+    if (!line.starts_with("File \"") || line.find("\"assay_worker/") != std::string_view::npos ||
+        line.find("\"<frozen importlib") != std::string_view::npos || line.find("/importlib/__init__.py\"") != std::string_view::npos)
+      continue;
     const size_t quote = line.find("\", line ");
     if (quote == std::string_view::npos) continue;
     std::string_view rest = line.substr(quote + 8);
