@@ -49,6 +49,7 @@ enum OptionSet : unsigned {
   kValidation = 1u << 9,        // families of numeric cases
   kRuntime = 1u << 10,          // how to ask the interpreter
   kPreflight = 1u << 11,        // what to record, and what is confirmed
+  kStartup = 1u << 12,
 };
 
 void add_options(CLI::App& app, unsigned sets, Options& options);

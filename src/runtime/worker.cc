@@ -244,6 +244,7 @@ std::vector<std::string> Worker::changes() const {
     out.push_back(value.starts_with('/') ? name + " points to a folder that is removed afterwards" : name + " is set");
   }
   for (const auto& [name, value] : options_.environment) out.push_back(name + " is set");
+  if (options_.overlay) out.push_back(fmt::format("first on sys.path: {} exported files", options_.overlay->size()));
   for (const std::string& path : options_.path_first) out.push_back("first on sys.path: " + path);
   if (options_.memory_limit != 0) out.push_back(fmt::format("at most {} bytes of private memory", options_.memory_limit));
   out.push_back("the current folder is not on sys.path");

@@ -74,6 +74,8 @@ class Worker {
   // What the interpreter says of itself: {executable, version, …}.
   const nlohmann::json& about() const { return about_; }
   const WorkerOptions& options() const { return options_; }
+  // Where the overlay lies in the present process; empty: there is none.
+  std::string overlay() const { return process_ && options_.overlay ? WorkerProcess::overlay_folder(process_->scratch()) : ""; }
   // What is different in this process from one that the user starts: ["TRITON_CACHE_DIR redirected", …].
   std::vector<std::string> changes() const;
 

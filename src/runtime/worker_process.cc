@@ -126,8 +126,10 @@ tl::unexpected<Error> cannot_start(const std::string& what, int error) {
 }
 
 // The first message: the worker's own modules, and how it is to be.
-std::string hello(const WorkerOptions& options, int trace) {
-  nlohmann::json message = {{"trace", trace}, {"path_first", options.path_first}, {"sources", nlohmann::json::object()}};
+std::string hello(const WorkerOptions& options, const std::string& scratch, int trace) {
+  std::vector<std::string> first = options.path_first;
+  if (options.overlay) first.insert(first.begin(), WorkerProcess::overlay_folder(scratch));
+  nlohmann::json message = {{"trace", trace}, {"path_first", first}, {"sources", nlohmann::json::object()}};
   for (const WorkerSource& source : worker_sources()) message["sources"][std::string(source.name)] = source.text;
   return message.dump();
 }
@@ -207,6 +209,25 @@ Expected<void> WorkerProcess::make_scratch() {
   return {};
 }
 
+Expected<void> WorkerProcess::write_overlay(const std::vector<OverlayFile>& files) {
+  const std::string folder = overlay_folder(scratch_);
+  for (const OverlayFile& file : files) {
+    const fs::path path = fs::path(folder) / file.path;
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    if (!file.link.empty()) {
+      if (!error) fs::create_symlink(file.link, path, error);
+    } else if (!error) {
+      std::ofstream out(path, std::ios::binary);
+      out.write(file.bytes.view().data(), static_cast<std::streamsize>(file.bytes.view().size()));
+      out.close();
+      if (!out) error = std::make_error_code(std::errc::io_error);
+    }
+    if (error) return fail(ErrorKind::kIncomplete, fmt::format("cannot export {}: {}", printable(file.path), error.message()));
+  }
+  return {};
+}
+
 Expected<void> WorkerProcess::spawn(const WorkerOptions& options) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return cannot_start(options.python, errno);
@@ -243,7 +264,7 @@ Expected<void> WorkerProcess::spawn(const WorkerOptions& options) {
     rlimit bytes{options.memory_limit, options.memory_limit};
     ::prlimit(pid_, RLIMIT_DATA, &bytes, nullptr);
   }
-  channel_->send(hello(options, trace));  // if nobody takes it, that shows at the first answer
+  channel_->send(hello(options, scratch_, trace));  // if nobody takes it, that shows at the first answer
   return {};
 }
 
@@ -267,6 +288,9 @@ Expected<void> WorkerProcess::spawn_guard() {
 Expected<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerOptions& options) {
   std::unique_ptr<WorkerProcess> process(new WorkerProcess(options));
   if (auto made = process->make_scratch(); !made) return tl::make_unexpected(made.error());
+  if (options.overlay) {
+    if (auto written = process->write_overlay(*options.overlay); !written) return tl::make_unexpected(written.error());
+  }
   if (auto spawned = process->spawn(options); !spawned) return tl::make_unexpected(spawned.error());
   if (auto guarded = process->spawn_guard(); !guarded) return tl::make_unexpected(guarded.error());
   return process;

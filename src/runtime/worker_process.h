@@ -12,14 +12,24 @@
 
 #include "base/error.h"
 #include "runtime/channel.h"
+#include "tree/tree.h"
 
 namespace assay {
+
+// A file that the process is to find before all others.
+struct OverlayFile {
+  std::string path;       // below the overlay's folder
+  Blob bytes;
+  std::string link = "";  // not empty: a symbolic link to this instead
+};
 
 struct WorkerOptions {
   std::string python = "python3";  // a program name or path
   std::string folder = "";         // its current folder; empty: ours
   std::vector<std::pair<std::string, std::string>> environment = {};  // set on top of our own
   std::vector<std::string> path_first = {};                           // put before everything else on sys.path
+  // Written to a folder of the process's own, which stands even before path_first and is removed with it.
+  std::shared_ptr<const std::vector<OverlayFile>> overlay = nullptr;
   std::chrono::milliseconds start_limit{60'000};
   std::chrono::milliseconds call_limit{60'000};
   size_t memory_limit = 0;          // bytes of private memory; 0: none
@@ -61,6 +71,7 @@ class WorkerProcess {
   OutputPipe& trace() { return trace_; }  // where Python stood when it died
   pid_t pid() const { return pid_; }
   const std::string& scratch() const { return scratch_; }
+  static std::string overlay_folder(const std::string& scratch) { return scratch + "/overlay"; }
 
   bool ended();               // without waiting
   int status() const { return status_; }  // as waitpid gives it, once it has ended
@@ -71,6 +82,7 @@ class WorkerProcess {
  private:
   explicit WorkerProcess(const WorkerOptions& options) : out_(options.kept_output), trace_(64 * 1024) {}
   Expected<void> make_scratch();
+  Expected<void> write_overlay(const std::vector<OverlayFile>& files);
   Expected<void> spawn(const WorkerOptions& options);
   Expected<void> spawn_guard();
   void end_guard();

@@ -13,4 +13,7 @@ struct WorkerSource {
 
 std::span<const WorkerSource> worker_sources();  // sorted by name
 
+// The files of catalog/runtime/: what a started process is asked.
+std::span<const WorkerSource> runtime_catalog();
+
 }  // namespace assay
