@@ -197,6 +197,20 @@ void stats(JsonWriter& out, const Stats& s) {
   for (const auto& [rule, count] : s.findings_per_rule) out.field(rule, count);
   out.end_object();
   seconds(out, "seconds_per_rule", s.seconds_per_rule);
+  if (!s.verified.empty()) {
+    out.key("verified");
+    out.begin_object();
+    for (const auto& [rule, count] : s.verified) {
+      out.key(rule);
+      out.begin_object();
+      out.field("confirmed", count.confirmed);
+      out.field("withdrawn", count.withdrawn);
+      out.field("undecided", count.undecided);
+      out.field("not_tried", count.not_tried);
+      out.end_object();
+    }
+    out.end_object();
+  }
   out.end_object();
 }
 

@@ -273,6 +273,15 @@ void read_stats(const Value& value, Stats& stats) {
       stats.seconds_per_rule[rule] = seconds.number<double>();
     });
   });
+  value.with("verified", [&](const Value& rules) {
+    rules.each_member([&](const std::string& rule, const Value& count) {
+      Verified& verified = stats.verified[rule];
+      count.get("confirmed", verified.confirmed);
+      count.get("withdrawn", verified.withdrawn);
+      count.get("undecided", verified.undecided);
+      count.get("not_tried", verified.not_tried);
+    });
+  });
 }
 
 Report read_report(const Value& value) {

@@ -58,6 +58,13 @@ struct InputInfo {
   std::string digest;
 };
 
+// Findings of one rule that were tried in a process.
+struct Verified {
+  uint64_t confirmed = 0, withdrawn = 0;
+  uint64_t undecided = 0;  // the process could not tell, for a reason that stands with the finding
+  uint64_t not_tried = 0;  // nothing that a lookup or a binding decides
+};
+
 struct Stats {
   uint64_t files = 0;                               // parsed
   uint64_t bytes = 0;                               // of the parsed files
@@ -68,6 +75,7 @@ struct Stats {
   std::vector<std::pair<std::string, double>> seconds;  // per phase, in the order they ran
   std::map<std::string, uint64_t> findings_per_rule;
   std::map<std::string, double> seconds_per_rule;
+  std::map<std::string, Verified> verified;  // per rule; empty unless an interpreter was asked
 };
 
 struct Report {

@@ -106,10 +106,18 @@ std::string stats_text(const Report& report) {
   TextTable rules;
   for (const auto& [rule, found] : s.findings_per_rule) rules.add({rule, fmt::format("{}", found)});
   rules.right_align(1);
+  TextTable verified;
+  for (const auto& [rule, v] : s.verified) {
+    const uint64_t decided = v.confirmed + v.withdrawn;
+    verified.add({rule, fmt::format("{} confirmed, {} withdrawn, {} undecided, {} not tried", v.confirmed, v.withdrawn, v.undecided, v.not_tried),
+                  // A rule that is withdrawn more than once in twenty should be no error.
+                  decided == 0 ? "" : fmt::format("withdrawn: {}{}", percent(v.withdrawn, decided), v.withdrawn * 20 > decided ? ", over 1 in 20" : "")});
+  }
   std::string out = "Statistics\n";
   out += phases.text("  phase  ");
   out += families.text("  rules  ");
   out += rules.text("  found  ");
+  out += verified.text("  tried in the interpreter  ");
   out += fmt::format("  names imported from the target, decided: {}\n",
                      percent(s.names_decided, s.names_decided + s.names_undecided));
   out += fmt::format("  calls into the target, bound: {}\n",

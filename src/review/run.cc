@@ -16,6 +16,7 @@
 #include "review/group.h"
 #include "review/result_cache.h"
 #include "review/session.h"
+#include "review/verify.h"
 #include "rules/rules.h"
 #include "vllm/inventory.h"
 
@@ -124,6 +125,17 @@ std::string key_of(const RunOptions& options, const Session& session, Parts part
   return key.hex();
 }
 
+// Where the user has named an interpreter, what the rules found is tried there. Never cached: it rests on more than the sources.
+Expected<Report> verified(const RunOptions& options, Session& session, Report report) {
+  if (!options.python.empty() && !report.findings.empty()) {
+    if (options.progress) options.progress("asking " + options.python);
+    ScopedTimer timer(session.timers(), "verify");
+    if (auto done = verify_findings(session, {options.python}, report); !done) return tl::make_unexpected(done.error());
+  }
+  report.stats.seconds = session.timers().seconds();
+  return report;
+}
+
 Expected<Report> look_at(const RunOptions& options, const std::string& target, Parts parts) {
   auto session = Session::open(options, target);
   if (!session) return tl::make_unexpected(session.error());
@@ -136,8 +148,7 @@ Expected<Report> look_at(const RunOptions& options, const std::string& target, P
     key = key_of(options, s, parts);
     if (auto earlier = cache->find(key)) {
       earlier->stats.cache_hits = 1;
-      earlier->stats.seconds = s.timers().seconds();
-      return *earlier;
+      return verified(options, s, std::move(*earlier));
     }
   }
   s.prepare(options);
@@ -156,8 +167,7 @@ Expected<Report> look_at(const RunOptions& options, const std::string& target, P
     report.stats.cache_misses = 1;
     cache->store(key, report);
   }
-  report.stats.seconds = s.timers().seconds();
-  return report;
+  return verified(options, s, std::move(report));
 }
 
 // Where base and target are revisions of one repository, the commits in between say which of them broke what.
