@@ -130,7 +130,8 @@ def name(dotted, **_):
             following = getattr(value, part)
         except AttributeError as error:
             rests_on += holders_of(value)
-            if isinstance(value, type) and dynamic(value):
+            # Of a class itself, its metaclass would make attributes up.
+            if isinstance(value, type) and any("__getattr__" in k.__dict__ for k in type(value).__mro__):
                 raise Undecided(f"{done} makes up attributes on demand") from error
             return answer("confirmed", f"{done} has no attribute '{part}': {text_of(error)}", rests_on)
         except BaseException as error:
@@ -222,9 +223,9 @@ def registered(dotted, needs, **_):
     return name(path)
 
 
-def call_at(text, line, column):
-    """The call expression that begins there, or else the first one on that line."""
-    best = None
+def call_at(text, line, column, callee):
+    """The call of `callee` that begins there; else the only one on that line."""
+    best, on_line = None, []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             for decorator in node.decorator_list:
@@ -233,10 +234,15 @@ def call_at(text, line, column):
         if not isinstance(node, ast.Call):
             continue
         # Columns count characters in assay, bytes in ast.
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called == callee and line in (node.lineno, node.func.end_lineno):
+            on_line.append(node)
         start = len(text.splitlines()[node.lineno - 1].encode()[:node.col_offset].decode(errors="replace")) + 1
         if node.lineno == line and start == column:
             if best is None or (node.end_lineno, node.end_col_offset) > (best.end_lineno, best.end_col_offset):
                 best = node
+    if best is None and len(on_line) == 1:
+        best = on_line[0]
     if best is None:
         raise Undecided("the call was not found in the source")
     return best
@@ -246,18 +252,24 @@ def receiver_of(call):
     return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
 
 
-def shape_of(call):
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
-        raise Undecided("the call passes * or ** arguments")
-    return len(call.args), [k.arg for k in call.keywords]
+class Shape:
+    """How a call passes its arguments."""
 
+    def __init__(self, call):
+        self.positional = len([a for a in call.args if not isinstance(a, ast.Starred)])
+        self.keywords = [k.arg for k in call.keywords if k.arg is not None]
+        self.open = self.positional < len(call.args) or len(self.keywords) < len(call.keywords)
 
-def try_to_bind(signature, positional, keywords):
-    try:
-        signature.bind(*[None] * positional, **{k: None for k in keywords})
+    def refused_by(self, signature, more=0):
+        """What CPython's binder says; None when it takes the call."""
+        bind = signature.bind_partial if self.open else signature.bind
+        try:
+            bind(*[None] * (self.positional + more), **{k: None for k in self.keywords})
+        except TypeError as error:
+            return str(error)
+        if self.open:
+            raise Undecided("the call passes * or ** arguments")
         return None
-    except TypeError as error:
-        return str(error)
 
 
 def callable_at(dotted, call):
@@ -277,9 +289,8 @@ def callable_at(dotted, call):
 
 
 def call(dotted, text, line, column, **_):
-    node = call_at(text, line, column)
+    node = call_at(text, line, column, dotted.rpartition(".")[2])
     signature, value, modules = callable_at(dotted, node)
-    positional, keywords = shape_of(node)
     try:
         signature = signature or inspect.signature(value)
     except (TypeError, ValueError) as error:
@@ -287,7 +298,7 @@ def call(dotted, text, line, column, **_):
     kinds = [p.kind for p in signature.parameters.values()]
     if kinds == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]:
         raise Undecided(f"{dotted} takes anything: a decorator stands before it")
-    refused = try_to_bind(signature, positional, keywords)
+    refused = Shape(node).refused_by(signature)
     if refused:
         return answer("confirmed", f"inspect.signature({dotted}).bind refuses the call: {refused}; it is {signature}"[:600], modules)
     return answer("withdrawn", f"{dotted}{signature} takes the call"[:600], modules)
@@ -310,8 +321,7 @@ def override(dotted, text, line, caller, caller_line, caller_column, **_):
     if value is None:
         raise Undecided(f"{dotted} is not in the process")
     function = function_at(text, line)
-    node = call_at(caller, caller_line, caller_column)
-    positional, keywords = shape_of(node)
+    node = call_at(caller, caller_line, caller_column, function.name)
     # CPython's own binder, over the parameters alone.
     arguments = ast.parse("def f(): pass").body[0]
     arguments.args = function.args
@@ -324,7 +334,7 @@ def override(dotted, text, line, caller, caller_line, caller_column, **_):
     space = {}
     exec(compile(ast.fix_missing_locations(ast.Module([arguments], [])), "<override>", "exec"), space)
     static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list)
-    refused = try_to_bind(inspect.signature(space["f"]), positional + (0 if static else 1), keywords)
+    refused = Shape(node).refused_by(inspect.signature(space["f"]), 0 if static else 1)
     modules = [holder]
     if refused:
         return answer("confirmed", f"the override refuses `{ast.unparse(node)[:200]}`: {refused}", modules)

@@ -20,6 +20,7 @@ constexpr std::array kCommands = std::to_array<CommandRow>({
      kPluginSources | kPreflight | kRuntime, preflight_command},
     {"startup", "start vLLM with the plugin for real, and set that beside what the source says",
      kPluginSources | kEngine | kStartup | kRuntime, startup_command},
+    {"identity", "what a callable really is: distribution, file, source, library, schema", kIdentity | kRuntime, identity_command},
     {"explain", "print the page of a rule", kRuleArgument, explain_command},
     {"rules", "list the rules", kListing, rules_command},
     {"validate", "judge kernels against the reference numerics (so far: --self-test)", kValidation, validate_command},

@@ -24,6 +24,7 @@ Expected<ExitCode> inventory_command(const Options& options);
 Expected<ExitCode> compare_command(const Options& options);
 Expected<ExitCode> preflight_command(const Options& options);
 Expected<ExitCode> startup_command(const Options& options);
+Expected<ExitCode> identity_command(const Options& options);
 Expected<ExitCode> explain_command(const Options& options);
 Expected<ExitCode> rules_command(const Options& options);
 Expected<ExitCode> cache_command(const Options& options);

@@ -32,6 +32,8 @@ struct Options {
   std::vector<std::string> families;  // of validate
   bool self_test = false;
   bool no_import = false, confirm = false, assume_confirmed = false;  // of preflight
+  std::string callable;              // of identity
+  std::vector<std::string> imports;  // of identity
   std::string time_limit;                                            // seconds, of one question to the interpreter
 };
 
@@ -49,7 +51,8 @@ enum OptionSet : unsigned {
   kValidation = 1u << 9,        // families of numeric cases
   kRuntime = 1u << 10,          // how to ask the interpreter
   kPreflight = 1u << 11,        // what to record, and what is confirmed
-  kStartup = 1u << 12,
+  kStartup = 1u << 12,          // how to say what a start did
+  kIdentity = 1u << 13,         // CALLABLE
 };
 
 void add_options(CLI::App& app, unsigned sets, Options& options);

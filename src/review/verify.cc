@@ -142,7 +142,7 @@ class Verifier {
       case Ask::kOverride: {
         // The call of the target that reaches the override, with its place to the column.
         for (const Related& related : finding.related) {
-          if (related.location.column == 0 || related.location.tree == "plugin") continue;
+          if (related.message != "called here" || related.location.tree == "plugin") continue;
           return {{"kind", "override"}, {"dotted", finding.symbol}, {"text", text(at.tree, at.file)}, {"line", at.line},
                   {"caller", text(related.location.tree, related.location.file)}, {"caller_line", related.location.line},
                   {"caller_column", related.location.column}};

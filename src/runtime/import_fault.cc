@@ -33,7 +33,9 @@ std::string hash_of(const std::string& path) {
   return total == 0 ? "" : hasher.hex();
 }
 
-LibraryRow examine(const std::string& path, const std::vector<std::string>& present) {
+}  // namespace
+
+LibraryRow examine_library(const std::string& path, const std::vector<std::string>& present) {
   LibraryRow row;
   row.path = path;
   row.hash = hash_of(path);
@@ -53,6 +55,8 @@ LibraryRow examine(const std::string& path, const std::vector<std::string>& pres
   }
   return row;
 }
+
+namespace {
 
 bool torch_names(const LibraryRow& row) {
   return std::any_of(row.needed.begin(), row.needed.end(), [](const std::string& name) {
@@ -96,7 +100,7 @@ std::string explain_import(const ImportFault& fault, const std::vector<std::stri
   std::string out;
   bool for_torch = false;
   for (const std::string& file : files) {
-    LibraryRow row = examine(file, known);
+    LibraryRow row = examine_library(file, known);
     const std::string said = about(row);
     if (!said.empty()) out += (out.empty() ? "" : "; ") + said;
     for_torch |= torch_names(row);

@@ -32,13 +32,16 @@ struct PreflightQuestion {
 // an Error only when the interpreter itself does not start.
 Expected<PreflightRecord> collect_preflight(const PreflightQuestion& question);
 
-// What is known about a failed import beyond its message: which symbol nobody defines, and which torch the library was made
-// for. `present`: libraries of the process; `torch`: the installed version.
 struct ImportFault {
   std::string message;
   std::vector<std::string> libraries;  // of the distribution, absolute
   std::vector<std::string> requires_;  // "torch==2.11.0"
 };
+// The library at `path`, read without loading it.
+LibraryRow examine_library(const std::string& path, const std::vector<std::string>& present);
+
+// What is known about a failed import beyond its message: which symbol nobody defines, and which torch the library was made
+// for. `present`: libraries of the process; `torch`: the installed version.
 std::string explain_import(const ImportFault& fault, const std::vector<std::string>& present, const std::string& torch,
                            std::vector<LibraryRow>& examined);
 

@@ -1,0 +1,62 @@
+#include "model/identity.h"
+
+#include "model/json_writer.h"
+
+namespace assay {
+
+namespace {
+
+void texts(JsonWriter& out, std::string_view name, const std::vector<std::string>& values) {
+  out.key(name);
+  out.begin_array();
+  for (const std::string& value : values) out.text(value);
+  out.end_array();
+}
+
+}  // namespace
+
+std::string identity_to_json(const Identity& i) {
+  JsonWriter out;
+  out.begin_object();
+  out.field("schema", "assay.identity/1");
+  out.field("name", i.name);
+  out.field("kind", i.kind);
+  out.field("distribution", i.distribution);
+  out.field("metadata", i.metadata);
+  out.field("file", i.file);
+  out.field("file_hash", i.file_hash);
+  out.field("first_line", i.first_line);
+  out.field("last_line", i.last_line);
+  out.field("source_hash", i.source_hash);
+  out.field("signature", i.signature);
+  texts(out, "layers", i.layers);
+  texts(out, "schemas", i.schemas);
+  out.key("kernels");
+  out.begin_object();
+  for (const auto& [key, place] : i.kernels) out.field(key, place);
+  out.end_object();
+  out.key("libraries");
+  out.begin_array();
+  for (const LibraryRow& row : i.libraries) {
+    out.begin_object();
+    out.field("path", row.path);
+    out.field("hash", row.hash);
+    texts(out, "needed", row.needed);
+    texts(out, "not_found", row.not_found);
+    texts(out, "missing", row.missing);
+    out.field("fault", row.fault);
+    out.end_object();
+  }
+  out.end_array();
+  out.key("builds");
+  out.begin_object();
+  for (const auto& [key, value] : i.builds) out.field(key, value);
+  out.end_object();
+  out.field("fault", i.fault);
+  out.field("why", i.why);
+  out.field("fingerprint", i.fingerprint);
+  out.end_object();
+  return out.take();
+}
+
+}  // namespace assay
