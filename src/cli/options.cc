@@ -61,6 +61,7 @@ const std::array kOptions = std::to_array<OptionRow>({
     {kIdentity, "--format", "FORMAT", &Options::format, "text or json (default: text)"},
     {kIdentity, "--output", "FILE", &Options::output, "write to FILE, whole or not at all"},
     {kStartup, "--target", "SPEC", &Options::target, "the vLLM that the source is read with (default: the interpreter's)"},
+    {kStartup, "--quick", "", &Options::quick, "one process: nothing to compare with, no spawned child"},
     {kStartup, "--format", "FORMAT", &Options::format, "text or json (default: text)"},
     {kStartup, "--output", "FILE", &Options::output, "write to FILE, whole or not at all"},
     {kStartup, "--exit-zero", "", &Options::exit_zero, "exit with 0 where the start was not clean"},

@@ -31,6 +31,7 @@ struct Options {
   std::string action;  // of cache
   std::vector<std::string> families;  // of validate
   bool self_test = false;
+  bool quick = false;  // of startup
   bool no_import = false, confirm = false, assume_confirmed = false;  // of preflight
   std::string callable;              // of identity
   std::vector<std::string> imports;  // of identity

@@ -17,6 +17,7 @@ Expected<ExitCode> startup_command(const Options& options) {
   auto run = run_options(options);
   if (!run) return tl::make_unexpected(run.error());
   StartupOptions how;
+  how.quick = options.quick;
   if (!options.time_limit.empty()) {
     auto limit = time_limit(options);
     if (!limit) return tl::make_unexpected(limit.error());

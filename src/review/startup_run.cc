@@ -35,6 +35,7 @@ class Run {
     question_.worker.python = python_;
     question_.packages = packages_;
     question_.limit = how_.limit;
+    question_.quick = how_.quick;
     if (options_.progress) options_.progress("starting vLLM with the plugin");
     auto record = observe_startup(question_);
     if (!record) return record;

@@ -10,6 +10,7 @@ namespace assay {
 
 struct StartupOptions {
   std::chrono::milliseconds limit{300'000};
+  bool quick = false;  // one process: no start without the plugin to compare with, none in a spawned child
 };
 
 // Uses plugin (any source), target (empty: what the interpreter has), python and jobs of `options`. A plugin that is not the

@@ -25,6 +25,7 @@ struct StartupQuestion {
   std::vector<std::string> groups;        // entry-point groups that vLLM loads
   std::vector<LookupQuestion> lookups;
   std::chrono::milliseconds limit{300'000};  // of the whole start
+  bool quick = false;                        // one process alone: no start without the plugin, none in a child
 };
 
 // Fills steps, swallowed, modules (without proof), changes, rows, child, gaps.
