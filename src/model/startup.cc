@@ -50,6 +50,7 @@ void swallowed(JsonWriter& out, const Swallowed& s) {
 void module(JsonWriter& out, const LoadedModule& m) {
   out.field("name", m.name);
   out.field("file", m.file);
+  out.field("hash", m.hash);
   out.field("proof", m.proof);
 }
 

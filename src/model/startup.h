@@ -29,6 +29,7 @@ struct Swallowed {
 
 struct LoadedModule {
   std::string name, file;
+  std::string hash;   // of the file, taken while the process ran
   std::string proof;  // same | differs | not in the source | generated; empty: nothing to compare with
 };
 

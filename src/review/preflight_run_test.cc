@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "git/temp_repository.h"
-#include "report/preflight_text.h"
 #include "runtime/temp_venv.h"
 
 namespace assay {
@@ -116,7 +115,6 @@ TEST_F(PreflightTest, BrokenComponentsAreNamedAndTheRestIsComplete) {
   EXPECT_EQ(origin(record, "my_plugin").causes.at(0), "raised at " + env_->site("my_plugin/__init__.py") + ":1 in <module>");
   EXPECT_EQ(origin(record, "triton").kind, "absent");
   EXPECT_THAT(record.plugins, Contains(ElementsAre("vllm.general_plugins", "mine", "my_plugin:register", "my_plugin")));
-  EXPECT_THAT(preflight_text(record), HasSubstr("built for another torch"));
 }
 
 TEST_F(PreflightTest, LocalAndInstalledFilesAreCompared) {
@@ -168,13 +166,12 @@ TEST_F(PreflightTest, NoSecretIsPrinted) {
   for (const char* name : {"HF_TOKEN", "VLLM_API_KEY", "PIP_INDEX_URL", "AWS_SECRET_ACCESS_KEY", "CUDA_S"})
     ::setenv(name, "https://u:s3cr3t-env@example.org/", 1);
   PreflightRecord record = run(of_plugin(plugin));
-  for (const std::string& text : {preflight_text(record), preflight_to_json(record)}) {
-    for (const char* secret : {"s3cr3t-remote", "s3cr3t-url", "s3cr3t-query", "s3cr3t-fragment", "s3cr3t-pip", "s3cr3t-env"})
-      EXPECT_THAT(text, Not(HasSubstr(secret)));
-    EXPECT_THAT(text, HasSubstr("https://***@example.org/x"));
-    EXPECT_THAT(text, Not(HasSubstr("AWS_SECRET"))) << "not even the names of what is none of ours";
-    EXPECT_THAT(text, HasSubstr("VLLM_API_KEY"));
-  }
+  const std::string text = preflight_to_json(record);  // all that a writer can show
+  for (const char* secret : {"s3cr3t-remote", "s3cr3t-url", "s3cr3t-query", "s3cr3t-fragment", "s3cr3t-pip", "s3cr3t-env"})
+    EXPECT_THAT(text, Not(HasSubstr(secret)));
+  EXPECT_THAT(text, HasSubstr("https://***@example.org/x"));
+  EXPECT_THAT(text, Not(HasSubstr("AWS_SECRET"))) << "not even the names of what is none of ours";
+  EXPECT_THAT(text, HasSubstr("VLLM_API_KEY"));
   for (const char* name : {"HF_TOKEN", "VLLM_API_KEY", "PIP_INDEX_URL", "AWS_SECRET_ACCESS_KEY", "CUDA_S"}) ::unsetenv(name);
 }
 

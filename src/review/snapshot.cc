@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -15,15 +12,7 @@
 namespace assay {
 namespace {
 
-namespace fs = std::filesystem;
-
 bool compiled(std::string_view path) { return path.ends_with(".so") || path.ends_with(".pyd"); }
-
-std::string file_hash(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return "";
-  return content_hash(std::string(std::istreambuf_iterator<char>(file), {}));
-}
 
 // What a distribution's folder of metadata would hold.
 void add_metadata(const std::vector<EntryPoint>& entries, const Distribution& distribution, std::vector<OverlayFile>& files) {
@@ -82,7 +71,7 @@ void prove(const std::vector<OverlayFile>& files, const std::string& overlay, st
     } else if (!it->second->link.empty()) {
       module.proof = "generated";
     } else {
-      module.proof = file_hash(module.file) == content_hash(it->second->bytes.view()) ? "same" : "differs";
+      module.proof = module.hash == content_hash(it->second->bytes.view()) ? "same" : "differs";
     }
     module.file = "<snapshot>/" + path;  // the folder itself is gone afterwards
   }
@@ -103,7 +92,7 @@ void compare_loaded(const Tree& source, const std::vector<std::string>& packages
       continue;
     }
     auto blob = source.read(*it->second);
-    module.proof = blob && file_hash(module.file) == content_hash(blob->view()) ? "same" : "differs";
+    module.proof = blob && module.hash == content_hash(blob->view()) ? "same" : "differs";
   }
 }
 

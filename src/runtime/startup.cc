@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <future>
+#include <iterator>
 #include <set>
 
+#include "base/hash.h"
 #include "base/text.h"
 
 namespace assay {
@@ -48,6 +51,11 @@ std::string shown(const json& described) {
   const std::string what = described[0].is_string() ? described[0].get<std::string>() : "";
   const std::string name = described[1].is_string() ? described[1].get<std::string>() : "";
   return name.empty() ? what : what + ' ' + name;
+}
+
+std::string file_hash(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return file ? content_hash(std::string(std::istreambuf_iterator<char>(file), {})) : std::string();
 }
 
 class Observer {
@@ -117,7 +125,11 @@ class Observer {
     for (const json& fault : value["tracer_faults"]) record_.gaps.emplace_back("tracing of exceptions", said(fault));
     if (uint64_t dropped = value.value("swallowed_dropped", 0); dropped != 0)
       record_.gaps.emplace_back("swallowed exceptions", fmt::format("{} more, of other kinds, were not kept", dropped));
-    for (const json& module : value["modules"]) record_.modules.push_back({text_in(module, "name"), text_in(module, "file"), ""});
+    // An exported file is gone afterwards.
+    for (const json& module : value["modules"]) {
+      const std::string file = text_in(module, "file");
+      record_.modules.push_back({text_in(module, "name"), file, file.empty() ? "" : file_hash(file), ""});
+    }
     loaded_ = value["vllm_modules"];
     // Before lookups bring in more.
     auto digests = ask(worker_, "tables.digests", {{"packages", {"vllm"}}}, "changed tables");

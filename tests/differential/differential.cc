@@ -122,10 +122,20 @@ class Differential {
       ++names_.equal;
     } else if (!real && member.submodule != nullptr) {
       ++names_.equal;  // a submodule that nobody has imported yet: `from … import` finds it
+    } else if (member.presence == Presence::kYes && conditional(member)) {
+      ++names_.undecided;
+      ++undecided_["bound under a condition that reading cannot decide (it is not there)"];
     } else {
       ++names_.different;
       fmt::print("name {}.{}: read {}, really {}\n", module, name, member.presence == Presence::kYes ? "there" : "not there", real ? "there" : "not there");
     }
+  }
+
+  bool conditional(const Member& member) {
+    return member.module != nullptr && !member.bindings.empty() &&
+           std::all_of(member.bindings.begin(), member.bindings.end(), [&](const Binding* b) {
+             return semantics_.live(*member.module, member.module->at(b->statement)) == Truth::kUnknown;
+           });
   }
 
   void signature(const std::string& dotted, const json& real) {
