@@ -1,5 +1,6 @@
 #include "review/packages.h"
 
+#include <algorithm>
 #include <set>
 
 namespace assay {
@@ -50,6 +51,13 @@ std::string importable_path(std::string_view path, const std::vector<std::string
     }
   }
   return "";
+}
+
+std::string dotted_of_file(std::string path) {
+  if (path.ends_with(".py")) path.erase(path.size() - 3);
+  if (path.ends_with("/__init__")) path.erase(path.size() - 9);
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
 }
 
 }  // namespace assay

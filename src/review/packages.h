@@ -19,4 +19,7 @@ std::vector<std::string> packages_of(const Tree& tree, const std::vector<EntryPo
 // Where a file of these packages lies below sys.path once installed: "src/p/a.py" gives "p/a.py". Empty: in none of them.
 std::string importable_path(std::string_view path, const std::vector<std::string>& packages);
 
+// "p/a/__init__.py" gives "p.a".
+std::string dotted_of_file(std::string path);
+
 }  // namespace assay

@@ -11,11 +11,14 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "git/source.h"
 #include "review/bisect.h"
 #include "review/compare.h"
 #include "review/group.h"
+#include "review/packages.h"
 #include "review/result_cache.h"
 #include "review/session.h"
+#include "review/snapshot.h"
 #include "review/verify.h"
 #include "rules/rules.h"
 #include "vllm/inventory.h"
@@ -125,9 +128,28 @@ std::string key_of(const RunOptions& options, const Session& session, Parts part
   return key.hex();
 }
 
+// Of a staged review: what is missing, and lies in the working tree.
+Expected<void> note_unstaged(const RunOptions& options, const Session& session, Report& report) {
+  const Tree& index = *session.plugin().tree;
+  if (index.identity().kind != "index") return {};
+  auto working = open_source(options.plugin.substr(0, options.plugin.rfind('@')));
+  if (!working) return tl::make_unexpected(working.error());
+  const std::vector<std::string> files = unstaged_files(index, **working, session.plugin().packages);
+  for (Finding& finding : report.findings) {
+    for (const std::string& file : files) {
+      if (finding.rule != "missing-module" || dotted_of_file(importable_path(file, session.plugin().packages)) != finding.symbol) continue;
+      finding.message += "; " + file + " exists in the working tree, but is not staged";
+      finding.fix = "stage " + file;
+    }
+  }
+  return {};
+}
+
 // Where the user has named an interpreter, what the rules found is tried there. Never cached: it rests on more than the sources.
-Expected<Report> verified(const RunOptions& options, Session& session, Report report) {
-  if (!options.python.empty() && !report.findings.empty()) {
+Expected<Report> verified(const RunOptions& options, const std::string& target, Session& session, Report report) {
+  if (auto noted = note_unstaged(options, session, report); !noted) return tl::make_unexpected(noted.error());
+  // The interpreter has the target, not the base.
+  if (!options.python.empty() && target == options.target && !report.findings.empty()) {
     if (options.progress) options.progress("asking " + options.python);
     ScopedTimer timer(session.timers(), "verify");
     if (auto done = verify_findings(session, {options.python}, report); !done) return tl::make_unexpected(done.error());
@@ -148,7 +170,7 @@ Expected<Report> look_at(const RunOptions& options, const std::string& target, P
     key = key_of(options, s, parts);
     if (auto earlier = cache->find(key)) {
       earlier->stats.cache_hits = 1;
-      return verified(options, s, std::move(*earlier));
+      return verified(options, target, s, std::move(*earlier));
     }
   }
   s.prepare(options);
@@ -167,7 +189,7 @@ Expected<Report> look_at(const RunOptions& options, const std::string& target, P
     report.stats.cache_misses = 1;
     cache->store(key, report);
   }
-  return verified(options, s, std::move(report));
+  return verified(options, target, s, std::move(report));
 }
 
 // Where base and target are revisions of one repository, the commits in between say which of them broke what.

@@ -54,15 +54,6 @@ std::string file_hash(const std::string& path) {
   return file ? content_hash(std::string(std::istreambuf_iterator<char>(file), {})) : std::string();
 }
 
-std::string dotted_of(std::string path) {
-  for (std::string_view root : {"src/", "python/"})
-    if (path.starts_with(root)) path.erase(0, root.size());
-  if (path.ends_with(".py")) path.erase(path.size() - 3);
-  if (path.ends_with("/__init__")) path.erase(path.size() - 9);
-  std::replace(path.begin(), path.end(), '/', '.');
-  return path;
-}
-
 class Verifier {
  public:
   Verifier(const Session& session, const VerifyOptions& options, Report& report) : session_(session), options_(options), report_(report) {}
@@ -136,7 +127,7 @@ class Verifier {
         return {{"kind", finding.message.starts_with("objects of the class") ? "instance" : "name"}, {"dotted", finding.symbol}};
       case Ask::kRegistered:
         return {{"kind", "registered"}, {"dotted", finding.symbol}, {"needs", finding.related.empty() ? "" : finding.related[0].symbol}};
-      case Ask::kGlobal: return {{"kind", "global"}, {"module", dotted_of(at.file)}, {"name", finding.symbol}};
+      case Ask::kGlobal: return {{"kind", "global"}, {"module", dotted_of_file(importable_path(at.file, session_.plugin().packages))}, {"name", finding.symbol}};
       case Ask::kCall:
         return {{"kind", "call"}, {"dotted", finding.symbol}, {"text", text(at.tree, at.file)}, {"line", at.line}, {"column", at.column}};
       case Ask::kOverride: {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "git/temp_repository.h"
 #include "runtime/temp_venv.h"
 
 namespace assay {
@@ -78,6 +79,25 @@ TEST_F(VerifyTest, AnImportThatStopsEarlierDecidesNothing) {
   const Report report = check("def register():\n    from vllm.heavy import g\n");
   EXPECT_THAT(levels(report), ElementsAre("missing-symbol source-inspected"));
   EXPECT_THAT(report.findings.at(0).limits.back(), HasSubstr("stops earlier: ModuleNotFoundError: No module named 'no_such_kernel_package'"));
+}
+
+TEST(NoteUnstaged, AFileThatOnlyTheWorkingTreeHasIsAFinding) {
+  TempRepository plugin;
+  plugin.write("pyproject.toml", "[project]\nname = \"p\"\nversion = \"1\"\n[project.entry-points.\"vllm.general_plugins\"]\np = \"p:register\"\n");
+  plugin.write("p/__init__.py", "def register():\n    import p.helper\n");
+  plugin.commit("first");
+  plugin.write("p/helper.py", "");
+  TempFolder target;
+  target.write("vllm/__init__.py", "");
+  RunOptions options;
+  options.plugin = plugin.path().string() + "@:index";
+  options.target = target.path().string();
+  options.use_cache = false;
+  auto report = run_check(options);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->findings.size(), 1u);
+  EXPECT_THAT(report->findings[0].message, HasSubstr("the plugin has no module p.helper; p/helper.py exists in the working tree, but is not staged"));
+  EXPECT_EQ(report->findings[0].fix, "stage p/helper.py");
 }
 
 }  // namespace
