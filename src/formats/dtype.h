@@ -1,6 +1,7 @@
 // Element types that kernels store, and what is needed to reason about them: width and unit roundoff.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,9 +35,12 @@ std::string_view dtype_name(DType type);
 Expected<DType> parse_dtype(std::string_view name);
 
 // Width of one element in bits (4 for the nibble types).
-int dtype_bits(DType type);
+constexpr int dtype_bits(DType type) {
+  constexpr int kBits[] = {64, 32, 16, 16, 8, 8, 8, 8, 8, 4, 64, 32, 8, 8, 4, 4};
+  return kBits[static_cast<std::size_t>(type)];
+}
 
-bool is_float(DType type);
+constexpr bool is_float(DType type) { return type <= DType::kE2m1; }
 
 // Largest relative error of one round-to-nearest into a normal number of the type: 2^-8 for bf16. Zero for
 // integers.

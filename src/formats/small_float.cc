@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace assay::num {
 namespace {
@@ -143,6 +144,20 @@ double decode(DType type, std::uint64_t bits) {
   return decode_layout(layout_of(type), static_cast<std::uint32_t>(bits));
 }
 
+const float* decoded_patterns(DType type) {
+  static const auto tables = [] {
+    std::array<std::vector<float>, 16> all;
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      const auto of = static_cast<DType>(t);
+      if (dtype_bits(of) > 16) continue;
+      for (std::uint64_t bits = 0; bits < std::uint64_t{1} << dtype_bits(of); ++bits)
+        all[t].push_back(static_cast<float>(decode(of, bits)));
+    }
+    return all;
+  }();
+  return tables[static_cast<std::size_t>(type)].data();
+}
+
 std::uint64_t encode(DType type, double x, Rounding rounding, Overflow overflow) {
   if (type == DType::kF64) return std::bit_cast<std::uint64_t>(x);
   if (type == DType::kF32) return std::bit_cast<std::uint32_t>(static_cast<float>(x));
@@ -208,8 +223,7 @@ float round_to_f32(DType type, float x, Rounding rounding) {
   if (type == DType::kF32) return x;
   if (type == DType::kBf16 && rounding == Rounding::kNearestEven) return bf16_to_float(float_to_bf16(x));
   if (!has_layout(type)) return static_cast<float>(round_to(type, x, rounding));
-  return static_cast<float>(
-      decode_layout(layout_of(type), encode_fast(type, x, rounding, Overflow::kSpecial)));
+  return decoded_patterns(type)[encode_fast(type, x, rounding, Overflow::kSpecial)];
 }
 
 }  // namespace assay::num

@@ -11,36 +11,6 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 62;
 
-// 256 and 65,536 decoded values for the types narrow enough: reading a cache is dominated by this look-up.
-template <std::size_t N>
-const std::array<double, N>& decoded(DType type) {
-  static const auto build = [](DType t) {
-    std::array<double, N> table;
-    for (std::size_t i = 0; i < N; ++i) table[i] = decode(t, i);
-    return table;
-  };
-  if constexpr (N == 65536) {
-    static const auto f16 = build(DType::kF16);
-    return f16;
-  } else {
-    static const auto e4m3 = build(DType::kE4m3fn), e5m2 = build(DType::kE5m2),
-                      e4m3fnuz = build(DType::kE4m3fnuz), e5m2fnuz = build(DType::kE5m2fnuz),
-                      e8m0 = build(DType::kE8m0);
-    switch (type) {
-      case DType::kE4m3fn:
-        return e4m3;
-      case DType::kE5m2:
-        return e5m2;
-      case DType::kE4m3fnuz:
-        return e4m3fnuz;
-      case DType::kE5m2fnuz:
-        return e5m2fnuz;
-      default:
-        return e8m0;
-    }
-  }
-}
-
 template <class T>
 T read(const std::byte* at) {
   T value;
@@ -144,20 +114,8 @@ void TensorView::store_bits(std::int64_t element, std::uint64_t bits) const {
 
 double TensorView::load(std::int64_t element) const {
   const std::uint64_t bits = load_bits(element);
-  switch (type_) {
-    case DType::kBf16:
-      return bf16_to_float(static_cast<std::uint16_t>(bits));
-    case DType::kF16:
-      return decoded<65536>(type_)[bits];
-    case DType::kE4m3fn:
-    case DType::kE5m2:
-    case DType::kE4m3fnuz:
-    case DType::kE5m2fnuz:
-    case DType::kE8m0:
-      return decoded<256>(type_)[bits];
-    default:
-      return decode(type_, bits);
-  }
+  if (type_ == DType::kBf16) return bf16_to_float(static_cast<std::uint16_t>(bits));
+  return dtype_bits(type_) <= 16 ? decoded_patterns(type_)[bits] : decode(type_, bits);
 }
 
 void TensorView::set(std::initializer_list<std::int64_t> coordinate, double value) const {
