@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/parallel.h"
 #include "oracle/dense_kernels.h"
@@ -13,6 +14,7 @@ namespace assay::num {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kThreadsPay = 1 << 20;     // products from which starting threads is worth its while
 constexpr std::int64_t kRowsPerUnit = 64;  // query rows that share one gather of the keys
 
 // One unit of work: consecutive queries of one request, all query heads of one key head.
@@ -22,6 +24,14 @@ struct Unit {
   std::int64_t first_query, last_query;
   std::int64_t first_token;  // of the request
 };
+
+// Products of keys with queries and of weights with values, at most.
+double work_of(const AttentionProblem& p) {
+  double pairs = 0;
+  for (std::size_t r = 0; r < p.q_lens.size(); ++r)
+    pairs += static_cast<double>(p.q_lens[r]) * static_cast<double>(p.kv_lens[r]);
+  return pairs * static_cast<double>(p.q.shape()[1] * (p.q.shape()[2] + p.kv.v.shape()[3]));
+}
 
 bool causal_of(const AttentionProblem& p, std::size_t r) {
   return p.causal.empty() ? p.mask.causal : p.causal[r] != 0;
@@ -149,6 +159,10 @@ class UnitWorker {
       run_rows({rows.data() + at, std::min<std::size_t>(kRowBlock, rows.size() - at)});
   }
 
+  // A row that saw an infinity or NaN, or -1.
+  std::int64_t bad_token() const { return bad_token_; }
+  std::int64_t bad_head() const { return bad_head_; }
+
  private:
   void gather(std::int64_t n) {
     const auto* pages = p_.kv.table.empty() ? nullptr : &p_.kv.table[u_.request];
@@ -271,7 +285,20 @@ class UnitWorker {
     std::copy_n(s_.out.data() + r * vd_, vd_, result_.out.begin() + at * vd_);
     result_.lse[at] = row.lse;
     row.out = s_.out.data() + r * vd_;
-    if (visit_ && row.sum > 0) visit_(row);
+    if (!finite(row)) {
+      bad_token_ = row.token;
+      bad_head_ = row.head;
+    } else if (visit_ && row.sum > 0) {
+      visit_(row);
+    }
+  }
+
+  // Spreads show what is wrong with q and k even where it hides from the score, outputs what is wrong with v.
+  bool finite(const AttendedRow& row) const {
+    double sum = row.keys > 0 ? row.lse : 0;
+    for (std::int64_t j = 0; j < row.keys; ++j) sum += row.spread[j];
+    for (std::int64_t d = 0; d < vd_; ++d) sum += std::fabs(row.out[d]);
+    return std::isfinite(sum);
   }
 
   Scratch& s_;
@@ -281,6 +308,7 @@ class UnitWorker {
   AttentionResult& result_;
   const std::int64_t qk_, vd_;
   std::int64_t first_ = 0, total_ = 0;
+  std::int64_t bad_token_ = -1, bad_head_ = -1;
 };
 
 }  // namespace
@@ -312,11 +340,19 @@ Expected<AttentionResult> attend(const AttentionProblem& p, const RowVisitor& vi
   result.lse.assign(*rows, -kInfinity);
   const auto units = split_into_units(p);
   ScratchPool pool;
-  parallel_for(units.size(), threads > 0 ? threads : default_threads(), [&](std::size_t i) {
+  if (threads <= 0) threads = work_of(p) < kThreadsPay ? 1 : default_threads();
+  std::mutex mutex;
+  std::optional<Error> bad;
+  parallel_for(units.size(), threads, [&](std::size_t i) {
     auto scratch = pool.take();
-    UnitWorker(p, units[i], visit, result, *scratch).run();
+    UnitWorker worker(p, units[i], visit, result, *scratch);
+    worker.run();
     pool.give(std::move(scratch));
+    if (worker.bad_token() < 0) return;
+    const std::lock_guard lock(mutex);
+    bad = not_finite(p, static_cast<std::int64_t>(units[i].request), worker.bad_token(), worker.bad_head());
   });
+  if (bad) return tl::unexpected(*bad);
   return result;
 }
 

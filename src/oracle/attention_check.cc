@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <set>
+
+#include "oracle/arguments.h"
 #include "oracle/attention.h"
 
 namespace assay::num {
@@ -53,7 +57,52 @@ Expected<void> check_lengths(const AttentionProblem& p, std::int64_t tokens) {
   return {};
 }
 
+Error input_error(std::string message) { return {ErrorKind::kInput, std::move(message)}; }
+
+// The first element of a row that isn't finite, or -1.
+std::int64_t first_bad(const TensorView& t, std::initializer_list<std::int64_t> row, std::int64_t dims) {
+  std::vector<double> values(static_cast<std::size_t>(dims));
+  if (dims > 0) t.load_row(row, dims, values.data());
+  for (std::int64_t d = 0; d < dims; ++d)
+    if (!std::isfinite(values[d])) return d;
+  return -1;
+}
+
+Expected<void> check_scales(const char* name, const CacheScale& scale, std::int64_t kv_heads) {
+  if (!std::isfinite(scale.tensor)) return fail(fmt::format("{}: {} is no finite number", name, scale.tensor));
+  if (!scale.head.empty())
+    if (auto ok = expect_count(name, scale.head.size(), kv_heads); !ok) return ok;
+  return expect_finite(name, scale.head);
+}
+
 }  // namespace
+
+Error not_finite(const AttentionProblem& p, std::int64_t request, std::int64_t token, std::int64_t head) {
+  const std::int64_t qk = p.q.shape()[2], vd = p.kv.v.shape()[3], size = p.kv.k.shape()[1],
+                     kv_head = head / (p.q.shape()[1] / p.kv.k.shape()[2]);
+  if (const auto d = first_bad(p.q, {token, head, 0}, qk); d >= 0)
+    return input_error(fmt::format("q[token {}][head {}][dim {}]: {} is no finite number", token, head, d,
+                        p.q.at({token, head, d})));
+  // Any key of the request that some row sees: rows are worked on together, and zero times NaN is NaN.
+  std::set<std::int64_t> positions;
+  if (!p.selected.empty()) positions.insert(p.selected[token].begin(), p.selected[token].end());
+  const bool causal = p.causal.empty() ? p.mask.causal : p.causal[request] != 0;
+  for (std::int64_t i = 0; i < p.q_lens[request] && p.selected.empty(); ++i) {
+    const KeyRange seen = visible_keys(p.mask, causal, p.q_lens[request], p.kv_lens[request], i);
+    for (std::int64_t j = seen.first; j < seen.last; ++j) positions.insert(j);
+  }
+  for (std::int64_t j : positions) {
+    if (j < 0 || j >= p.kv_lens[request]) continue;
+    const std::int64_t block = p.kv.table.empty() ? j / size : p.kv.table[request][j / size], slot = j % size;
+    const auto name = [&](const char* tensor, std::int64_t d) {
+      return fmt::format("{}[request {}][position {}][head {}][dim {}]: no finite number", tensor, request, j,
+                         kv_head, d);
+    };
+    if (const auto d = first_bad(p.kv.k, {block, slot, kv_head, 0}, qk); d >= 0) return input_error(name("k", d));
+    if (const auto d = first_bad(p.kv.v, {block, slot, kv_head, 0}, vd); d >= 0) return input_error(name("v", d));
+  }
+  return input_error(fmt::format("scale: the scores of token {}, head {} are no finite numbers", token, head));
+}
 
 Expected<void> check(const AttentionProblem& p) {
   if (p.q.shape().size() != 3) return fail(fmt::format("q: rank {} where 3 is needed", p.q.shape().size()));
@@ -65,11 +114,16 @@ Expected<void> check(const AttentionProblem& p) {
   if (p.q.shape()[2] != p.kv.k.shape()[3])
     return fail(fmt::format("dim: q has {}, k has {}", p.q.shape()[2], p.kv.k.shape()[3]));
   if (!(p.softcap >= 0)) return fail("softcap: negative or NaN");
-  if (!(p.scale == p.scale)) return fail("scale: NaN");
+  if (!std::isfinite(p.scale)) return fail(fmt::format("scale: {} is no finite number", p.scale));
+  if (auto ok = check_scales("k_scale", p.kv.k_scale, kv_heads); !ok) return ok;
+  if (auto ok = check_scales("v_scale", p.kv.v_scale, kv_heads); !ok) return ok;
   if (!p.alibi.empty() && static_cast<std::int64_t>(p.alibi.size()) != heads)
     return fail(fmt::format("alibi: {} slopes for {} heads", p.alibi.size(), heads));
   if (!p.sink.empty() && static_cast<std::int64_t>(p.sink.size()) != heads)
     return fail(fmt::format("sink: {} logits for {} heads", p.sink.size(), heads));
+  if (auto ok = expect_finite("alibi", p.alibi); !ok) return ok;
+  for (std::size_t h = 0; h < p.sink.size(); ++h)
+    if (!(p.sink[h] < INFINITY)) return fail(fmt::format("sink[{}]: {}", h, p.sink[h]));
   if (auto ok = check_lengths(p, p.q.shape()[0]); !ok) return ok;
   return check_pages(p);
 }

@@ -6,20 +6,30 @@
 #include <cmath>
 #include <limits>
 
+#include "oracle/arguments.h"
+
 namespace assay::num {
+namespace {
+
+Expected<void> check(const IndexerProblem& p) {
+  struct Row {
+    const char* name;
+    std::span<const double> values;
+    std::int64_t count;
+  };
+  for (const Row& row : {Row{"q", p.q, p.tokens * p.heads * p.dim}, Row{"k", p.k, p.keys * p.dim},
+                         Row{"w", p.w, p.tokens * p.heads},
+                         Row{"k_scale", p.k_scale, p.k_scale.empty() ? 0 : p.keys}}) {
+    if (auto ok = expect_count(row.name, row.values.size(), row.count); !ok) return ok;
+    if (auto ok = expect_finite(row.name, row.values); !ok) return ok;
+  }
+  return expect_count("ranges", std::min(p.first.size(), p.last.size()), p.tokens);
+}
+
+}  // namespace
 
 Expected<IndexerResult> indexer_logits(const IndexerProblem& p) {
-  const auto wrong = [](const char* name, std::size_t has, std::int64_t needs) {
-    return fail(fmt::format("{}: {} elements where {} are needed", name, has, needs));
-  };
-  const auto size = [](std::span<const double> s) { return static_cast<std::int64_t>(s.size()); };
-  if (size(p.q) != p.tokens * p.heads * p.dim) return wrong("q", p.q.size(), p.tokens * p.heads * p.dim);
-  if (size(p.k) != p.keys * p.dim) return wrong("k", p.k.size(), p.keys * p.dim);
-  if (size(p.w) != p.tokens * p.heads) return wrong("w", p.w.size(), p.tokens * p.heads);
-  if (!p.k_scale.empty() && size(p.k_scale) != p.keys) return wrong("k_scale", p.k_scale.size(), p.keys);
-  if (static_cast<std::int64_t>(p.first.size()) != p.tokens ||
-      static_cast<std::int64_t>(p.last.size()) != p.tokens)
-    return wrong("ranges", std::min(p.first.size(), p.last.size()), p.tokens);
+  if (auto ok = check(p); !ok) return tl::unexpected(ok.error());
   IndexerResult r;
   r.logits.assign(p.tokens * p.keys, -std::numeric_limits<double>::infinity());
   r.dots.assign(p.tokens * p.keys, 0.0);

@@ -5,19 +5,26 @@
 #include <cmath>
 #include <limits>
 
+#include "oracle/arguments.h"
+
 namespace assay::num {
 
 Expected<AttentionState> merge_states(std::span<const AttentionState> states, std::int64_t rows,
                                       std::int64_t dim, bool base2) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   for (std::size_t s = 0; s < states.size(); ++s) {
-    if (static_cast<std::int64_t>(states[s].lse.size()) != rows)
-      return fail(fmt::format("lse[{}]: {} rows where {} are needed", s, states[s].lse.size(), rows));
-    if (static_cast<std::int64_t>(states[s].out.size()) != rows * dim)
-      return fail(
-          fmt::format("out[{}]: {} elements where {} are needed", s, states[s].out.size(), rows * dim));
-    for (double x : states[s].lse)
-      if (std::isnan(x)) return fail(fmt::format("lse[{}]: NaN", s));
+    const AttentionState& state = states[s];
+    if (auto ok = expect_count(fmt::format("lse[{}]", s).c_str(), state.lse.size(), rows); !ok)
+      return tl::unexpected(ok.error());
+    if (auto ok = expect_count(fmt::format("out[{}]", s).c_str(), state.out.size(), rows * dim); !ok)
+      return tl::unexpected(ok.error());
+    for (std::int64_t r = 0; r < rows; ++r) {
+      if (std::isnan(state.lse[r])) return fail(fmt::format("lse[{}][{}]: NaN", s, r));
+      if (std::isinf(state.lse[r])) continue;  // an empty row: its bytes are nobody's business
+      for (std::int64_t d = 0; d < dim; ++d)
+        if (!std::isfinite(state.out[r * dim + d]))
+          return fail(fmt::format("out[{}][{}][{}]: {} is no finite number", s, r, d, state.out[r * dim + d]));
+    }
   }
   const double unit = base2 ? std::log(2.0) : 1.0;
   AttentionState merged{std::vector<double>(rows * dim, 0.0), std::vector<double>(rows, -kInf)};

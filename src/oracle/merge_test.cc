@@ -120,7 +120,7 @@ TEST(Merge, BadInputIsNamed) {
   const AttentionState one[] = {state({1, 2}, {0})};
   EXPECT_EQ(merge_states(one, 1, 1, false).error().message, "out[0]: 2 elements where 1 are needed");
   const AttentionState two[] = {state({1}, {kNan})};
-  EXPECT_EQ(merge_states(two, 1, 1, false).error().message, "lse[0]: NaN");
+  EXPECT_EQ(merge_states(two, 1, 1, false).error().message, "lse[0][0]: NaN");
   EXPECT_TRUE(merge_states({}, 0, 0, false)->out.empty());
   EXPECT_EQ(merge_states({}, 1, 1, false)->lse[0], -kInf);  // no state at all
 }

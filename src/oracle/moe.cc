@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "oracle/arguments.h"
+
 namespace assay::num {
 namespace {
 
@@ -20,22 +22,20 @@ double inner(const double* a, const double* b, std::int64_t n) {
 }
 
 Expected<void> check(const MoeProblem& p) {
-  const auto need = [](const char* name, std::size_t has, std::int64_t want) -> Expected<void> {
-    if (static_cast<std::int64_t>(has) == want) return {};
-    return fail(fmt::format("{}: {} elements where {} are needed", name, has, want));
-  };
   struct Row {
     const char* name;
-    std::size_t has;
-    std::int64_t want;
+    std::span<const double> values;
+    std::int64_t count;
   };
-  const Row rows[] = {{"x", p.x.size(), p.tokens * p.hidden},
-                      {"w13", p.w13.size(), p.experts * 2 * p.inter * p.hidden},
-                      {"w2", p.w2.size(), p.experts * p.hidden * p.inter},
-                      {"route", p.route.size(), p.tokens * p.topk},
-                      {"ids", p.ids.size(), p.tokens * p.topk}};
-  for (const Row& r : rows)
-    if (auto ok = need(r.name, r.has, r.want); !ok) return ok;
+  for (const Row& row : {Row{"x", p.x, p.tokens * p.hidden},
+                         Row{"w13", p.w13, p.experts * 2 * p.inter * p.hidden},
+                         Row{"w2", p.w2, p.experts * p.hidden * p.inter},
+                         Row{"b13", p.b13, p.b13.empty() ? 0 : p.experts * 2 * p.inter},
+                         Row{"b2", p.b2, p.b2.empty() ? 0 : p.experts * p.hidden},
+                         Row{"route", p.route, p.tokens * p.topk}, Row{"ids", p.ids, p.tokens * p.topk}}) {
+    if (auto ok = expect_count(row.name, row.values.size(), row.count); !ok) return ok;
+    if (auto ok = expect_finite(row.name, row.values); !ok) return ok;
+  }
   const auto known = p.expert_map.empty() ? p.experts : static_cast<std::int64_t>(p.expert_map.size());
   for (std::size_t i = 0; i < p.ids.size(); ++i)
     if (p.ids[i] < 0 || p.ids[i] >= static_cast<double>(known))

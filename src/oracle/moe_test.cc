@@ -77,6 +77,10 @@ TEST(Moe, BadInputIsNamed) {
   m.ids[1] = 3;
   m.bind();
   EXPECT_EQ(routed_experts(m.p).error().message, "ids[1]: expert 3 of 3");
+  m.ids[1] = 2;
+  m.route[2] = NAN;
+  m.bind();
+  EXPECT_EQ(routed_experts(m.p).error().message, "route[2]: nan is no finite number");
   m.x.pop_back();
   m.bind();
   EXPECT_EQ(routed_experts(m.p).error().message, "x: 11 elements where 12 are needed");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "oracle/arguments.h"
+
 namespace assay::num {
 namespace {
 
@@ -33,22 +35,19 @@ Place zero_place(const PackedWeight& w, std::int64_t groups, std::int64_t g, std
 std::int64_t group_count(const PackedWeight& w) { return w.group > 0 ? (w.k + w.group - 1) / w.group : 1; }
 
 Expected<void> check(const PackedWeight& w) {
-  const auto need = [](const char* name, std::size_t has, std::int64_t want) -> Expected<void> {
-    if (static_cast<std::int64_t>(has) == want) return {};
-    return fail(fmt::format("{}: {} elements where {} are needed", name, has, want));
-  };
   if (w.bits != 4 && w.bits != 8) return fail(fmt::format("bits: {}", w.bits));
   const std::int64_t pack = 32 / w.bits, groups = group_count(w);
   const std::int64_t packed_dim = w.format == WeightFormat::kAwq ? w.n : w.k;
   if (packed_dim % pack != 0)
     return fail(fmt::format("{}: {} is no multiple of {}", packed_dim == w.n ? "n" : "k", packed_dim, pack));
-  if (auto ok = need("qweight", w.qweight.size(), w.k * w.n / pack); !ok) return ok;
-  if (auto ok = need("scales", w.scales.size(), groups * w.n); !ok) return ok;
+  if (auto ok = expect_count("qweight", w.qweight.size(), w.k * w.n / pack); !ok) return ok;
+  if (auto ok = expect_count("scales", w.scales.size(), groups * w.n); !ok) return ok;
+  if (auto ok = expect_finite("scales", w.scales); !ok) return ok;
   if (!w.symmetric && w.n % pack != 0) return fail(fmt::format("n: {} is no multiple of {}", w.n, pack));
   if (!w.symmetric)
-    if (auto ok = need("qzeros", w.qzeros.size(), groups * w.n / pack); !ok) return ok;
+    if (auto ok = expect_count("qzeros", w.qzeros.size(), groups * w.n / pack); !ok) return ok;
   if (w.g_idx.empty()) return {};
-  if (auto ok = need("g_idx", w.g_idx.size(), w.k); !ok) return ok;
+  if (auto ok = expect_count("g_idx", w.g_idx.size(), w.k); !ok) return ok;
   for (std::size_t i = 0; i < w.g_idx.size(); ++i)
     if (w.g_idx[i] < 0 || w.g_idx[i] >= groups)
       return fail(fmt::format("g_idx[{}]: group {} of {}", i, w.g_idx[i], groups));
