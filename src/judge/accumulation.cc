@@ -38,6 +38,16 @@ double accumulation_error(const Accumulation& a, std::span<const double> terms) 
   return error;
 }
 
+double drift(const Accumulation& a, std::span<const double> terms) {
+  if (a.order != Accumulation::Order::kMma) return 0;
+  double sum = 0, total = 0;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    sum += terms[i];
+    if ((i + 1) % static_cast<std::size_t>(a.block) == 0 || i + 1 == terms.size()) total += std::fabs(sum);
+  }
+  return 0x1p-24 * total;
+}
+
 std::string describe(const Accumulation& a) {
   switch (a.order) {
     case Accumulation::Order::kChain:

@@ -48,6 +48,13 @@ double depth(const Accumulation& a, double terms);
 // magnitude m, (block+1)·2^-f·m in all, and the block's result is cut to 24 bits, 2^-23·|a_t|.
 double accumulation_error(const Accumulation& a, std::span<const double> terms);
 
+// How far a unit that cuts instead of rounding drifts towards zero, as a mean: no sum of independent errors.
+// Zero for units that round, and where the order of the sums, hence their size, is unknown.
+//
+// Proof. A cut to 24 bits loses between nothing and 2^-23·|a_t|, half of it on average, always of the running
+// sum's sign. The cuts of the terms have the terms' signs and average out where those are independent.
+double drift(const Accumulation& a, std::span<const double> terms);
+
 // Name for reports: "fp32 chain", "order unknown (1.4 roundings a term)".
 std::string describe(const Accumulation& a);
 

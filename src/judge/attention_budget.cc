@@ -346,6 +346,17 @@ double sum_depth(const AttendedRow& row, const AttentionContract& c) {
   return n + 2 * static_cast<double>(c.splits) + 5;
 }
 
+// Weights of so few units in the last place of their sum that adding them rounds in no random way: a sum that
+// has grown swallows those below half a unit one and all. Each such addition errs by at most the weight itself,
+// since the sum before it is one of the numbers to round to; so their total bounds the drift of l.
+constexpr double kSwallowed = 16 * kU32;
+double swallowed_weight(const AttendedRow& row) {
+  double total = 0;
+  for (std::int64_t j = 0; j < row.keys; ++j)
+    if (row.weight[j] < kSwallowed) total += row.weight[j];
+  return total;
+}
+
 // σ² of independent roundings, per dimension (docs/numerics.md, gate 3).
 std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, const Roundings& r) {
   std::vector<double> variance(static_cast<std::size_t>(row.v_dim)), squares(variance.size());
@@ -365,20 +376,22 @@ std::vector<double> sigmas(const AttendedRow& row, const AttentionContract& c, c
     }
     score2 += c.score_roundings * r.operand * r.operand / 3 * s * s;
     rough += row.weight[j] * score2;
+    const double in_sum = row.weight[j] < kSwallowed ? 1 : per_sum;
     for (std::int64_t d = 0; d < row.v_dim; ++d) {
       const double v = row.v[j * row.v_dim + d], off = v - row.out[d];
       const double p_base = c.sum_from_rounded_p ? off * off : v * v;
       squares[d] += p2 * v * v;
       variance[d] +=
-          p2 * (r.p * r.p / 3 * p_base + r.v * r.v / 3 * v * v + per_sum * v * v + off * off * score2) +
+          p2 * (r.p * r.p / 3 * p_base + r.v * r.v / 3 * v * v + in_sum * v * v + off * off * score2) +
           r.p_floor * r.p_floor / 3 * v * v / (row.sum * row.sum);
     }
   }
   const bool scores_rounded = c.score_roundings > 0 || c.q_scaled_rounded || c.k_rounded;
+  const double swallowed = swallowed_weight(row);
   for (std::int64_t d = 0; d < row.v_dim; ++d) {
     const double o2 = row.out[d] * row.out[d];
     // The sum of the weights errs as well, by one factor for all dimensions.
-    variance[d] += std::max(16.0, sum_depth(row, c) / 6) * kU32 * kU32 * o2;
+    variance[d] += (std::max(16.0, sum_depth(row, c) / 6) * kU32 * kU32 + swallowed * swallowed) * o2;
     // The parts' own sums are unknown here; for independent zero-mean values their squares add up to about Σ
     // p²v².
     variance[d] +=
@@ -422,7 +435,8 @@ double likely_lse(const AttendedRow& row, double c_l) {
     s += row.weight[j] * std::fabs(row.score[j]);
   }
   s += row.sink_weight > 0 ? row.sink_weight * std::fabs(row.sink) : 0;
-  return 16 * kU32 * g + 0x1p-22 + kU32 * s + 4 * std::sqrt(c_l) * kU32 + 4 * kU32 * (1 + std::fabs(row.lse));
+  return 16 * kU32 * g + 0x1p-22 + kU32 * s + 4 * std::sqrt(c_l) * kU32 + swallowed_weight(row) +
+         4 * kU32 * (1 + std::fabs(row.lse));
 }
 
 }  // namespace
@@ -447,6 +461,7 @@ RowBudget row_budget(const AttendedRow& row, const AttentionContract& c, bool wa
   RowBudget b;
   b.out.resize(s.size.size());
   b.term.resize(s.size.size());
+  b.coarse.resize(s.size.size());
   for (std::size_t d = 0; d < b.out.size(); ++d) {
     const double o = std::fabs(row.out[d]), a = s.size[d], w = shifted(s, e, d);
     double parts[6] = {};
@@ -460,6 +475,7 @@ RowBudget row_budget(const AttendedRow& row, const AttentionContract& c, bool wa
     for (int t = kScores; t <= kPartials; ++t) inner += parts[t];
     // The output's rounding acts on the computed value, so it also sees the other errors.
     b.out[d] = (1 + 0x1p-6) * inner + parts[kOutput];
+    b.coarse[d] = parts[kScores] + parts[kSums] > kCoarse * a;
     b.term[d] = static_cast<std::uint8_t>(std::max_element(parts, parts + 6) - parts);
   }
   b.lse = lse_budget(row, c, r, e, c_l);

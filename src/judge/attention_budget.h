@@ -26,6 +26,7 @@ Expected<std::vector<Reference>> attention_reference(const AttentionProblem& pro
 struct RowBudget {
   std::vector<double> out, sigma;
   std::vector<std::uint8_t> term;
+  std::vector<std::uint8_t> coarse;  // as Reference::coarse
   double lse = 0, likely_lse = 0;
 };
 RowBudget row_budget(const AttendedRow& row, const AttentionContract& contract, bool want_sigma);

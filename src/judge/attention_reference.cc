@@ -20,9 +20,12 @@ struct Collector {
     const std::int64_t at = (row.token * heads + row.head) * v_dim;
     std::copy(b.out.begin(), b.out.end(), out.budget.begin() + at);
     std::copy(b.term.begin(), b.term.end(), out.term.begin() + at);
+    std::copy(b.coarse.begin(), b.coarse.end(), out.coarse.begin() + at);
     if (want_sigma) std::copy(b.sigma.begin(), b.sigma.end(), out.sigma.begin() + at);
     const double base = contract.lse_base2 ? std::log2(std::exp(1.0)) : 1;
     lse.budget[row.head * tokens + row.token] = base * b.lse;
+    // An LSE that is off by δ stands for a sum of weights that is off by e^δ - 1.
+    lse.coarse[row.head * tokens + row.token] = b.lse > kCoarse;
     if (want_sigma) lse.likely[row.head * tokens + row.token] = base * b.likely_lse;
     if (inputs.out == Structured::kCounts) std::fill_n(out.multiplier.begin() + at, v_dim, std::exp(row.lse));
     if (lse.structured != Structured::kNone && row.sink_weight > 0)
@@ -65,9 +68,11 @@ Expected<std::vector<Reference>> attention_reference(const AttentionProblem& p, 
   const auto size = static_cast<std::size_t>(tokens * heads);
   out.budget.assign(size * v_dim, 0.0);
   out.term.assign(size * v_dim, 0);
+  out.coarse.assign(size * v_dim, 0);
   if (inputs.out == Structured::kCounts) out.multiplier.assign(size * v_dim, 0.0);
   lse.value.assign(size, 0.0);
   lse.budget.assign(size, 0.0);
+  lse.coarse.assign(size, 0);
   lse.multiplier.assign(size, 0.0);
   const bool scores_rounded = c.score_roundings > 0 || c.q_scaled_rounded || c.k_rounded;
   if (want_sigma) {

@@ -8,7 +8,7 @@ namespace {
 
 // Sums of one output element.
 struct Dot {
-  double value = 0, size = 0, squares = 0, parts = 0, running = 0, order = 0;
+  double value = 0, size = 0, squares = 0, parts = 0, running = 0, order = 0, drift = 0;
 };
 
 Dot dot_of(const double* a, std::span<const double> w, std::int64_t k, std::int64_t n, std::int64_t j,
@@ -30,6 +30,7 @@ Dot dot_of(const double* a, std::span<const double> w, std::int64_t k, std::int6
     }
   }
   d.order = accumulation_error(c.order, terms);
+  d.drift = drift(c.order, terms);
   return d;
 }
 
@@ -60,10 +61,12 @@ Reference gemm_reference(std::span<const double> a, std::span<const double> w, s
       parts[3] = u_o * std::fabs(o) + std::max(subnormal_roundoff(c.out), 0x1p-149);
       r.value.push_back(o);
       r.budget.push_back((1 + 0x1p-6) * (parts[0] + parts[1] + parts[2]) + parts[3]);
+      r.coarse.push_back(parts[1] > kCoarse * (d.size + std::fabs(b)));
       r.term.push_back(static_cast<std::uint8_t>(std::max_element(parts, parts + 4) - parts));
       if (iid && c.splits == 1)
         r.sigma.push_back(
-            std::sqrt(u_w * u_w / 3 * d.squares + u_o * u_o / 3 * o * o + c_k * kU32 * kU32 / 6 * d.squares));
+            std::sqrt(u_w * u_w / 3 * d.squares + u_o * u_o / 3 * o * o + c_k * kU32 * kU32 / 6 * d.squares +
+                      d.drift * d.drift));
     }
   if (!r.sigma.empty()) {
     r.stat_axis = 0;

@@ -27,8 +27,9 @@ struct GemmContract {
 // its product, the sums as accumulation.h says; a stored part errs by u_part of itself, a running sum kept in
 // that type once more per part. The output's rounding acts on the computed value.
 //
-// Gate 3, for zero-mean a: σ² = u_w²/3·Σa²w² + u_o²/3·o² + c_K·u32²/6·Σa²w², RMS over a column's m rows at
-// most 1 + 3/√m.
+// Gate 3, for zero-mean a: σ² = u_w²/3·Σa²w² + u_o²/3·o² + c_K·u32²/6·Σa²w² + drift², RMS over a column's m
+// rows at most 1 + 3/√m. The drift of a unit that cuts (accumulation.h) outgrows its random errors where K is
+// long: at K = 32768 in blocks of 8 it is as large as the rounding of a binary16 output.
 Reference gemm_reference(std::span<const double> a, std::span<const double> w, std::span<const double> bias,
                          std::int64_t m, std::int64_t k, std::int64_t n, const GemmContract& contract,
                          bool iid);

@@ -184,6 +184,9 @@ bool Verdict::passed() const {
 std::string Verdict::summary() const {
   for (int g = 0; g < kGates; ++g)
     if (!gates[g].passed) return fmt::format("{} gate: {}", gate_name(static_cast<Gate>(g)), gates[g].why);
+  if (undecided())
+    return fmt::format("too inaccurate to judge: {} of {} elements have budgets above a {:.0f}th of their sums",
+                       coarse, judged, 1 / kCoarse);
   return "passed";
 }
 
@@ -203,6 +206,10 @@ Verdict judge(std::span<const Reference> references, std::span<const Actual> act
       continue;
     }
     budget_gate(v[Gate::kBudget], r, *a);
+    if (r.structured == Structured::kNone) {
+      v.judged += std::count_if(r.budget.begin(), r.budget.end(), [](double b) { return b > 0; });
+      v.coarse += std::count(r.coarse.begin(), r.coarse.end(), 1);
+    }
     statistical_gate(v[Gate::kStatistical], r, *a);
     structured_gate(v[Gate::kStructured], r, *a);
   }

@@ -35,6 +35,9 @@ struct Actual {
   std::vector<double> value;
 };
 
+// The share of Σ|z| that errors of the sums may reach before an element says nothing about the kernel.
+constexpr double kCoarse = 1.0 / 16;
+
 // What one output tensor has to be.
 struct Reference {
   // Says what is wrong with an output that is no tensor of numbers (a set of indices), or nothing.
@@ -50,6 +53,9 @@ struct Reference {
   std::vector<double> budget;
   std::vector<std::uint8_t> term;  // index into terms of the budget's largest part, or empty
   std::vector<std::string> terms;
+  // 1 where the sums' own errors may exceed kCoarse of what is summed: the declared arithmetic is so rough
+  // that a wrong kernel need not show there. Empty: nowhere.
+  std::vector<std::uint8_t> coarse;
   // Gate 3. Standard deviation of the rounding errors (0: element not judged), the limit of the RMS of
   // error/sigma along stat_axis, and an elementwise bound that holds for independent errors (LSE). Empty
   // where the inputs don't allow it.
@@ -76,10 +82,15 @@ struct GateResult {
 
 struct Verdict {
   std::array<GateResult, kGates> gates;
-  bool passed() const;
+  std::int64_t judged = 0;  // elements that only a budget or a statistic judges
+  std::int64_t coarse = 0;  // those of them whose budget is too large to tell
+  bool passed() const;      // no gate objects
+  // No gate objects, but on most elements none could: this is not a pass. Shorter sums, or promoted ones, can
+  // be judged.
+  bool undecided() const { return passed() && 2 * coarse > judged; }
   const GateResult& operator[](Gate g) const { return gates[static_cast<std::size_t>(g)]; }
   GateResult& operator[](Gate g) { return gates[static_cast<std::size_t>(g)]; }
-  // The first failed gate's sentence, or "passed".
+  // The first failed gate's sentence, "too inaccurate to judge: …", or "passed".
   std::string summary() const;
 };
 
