@@ -30,11 +30,13 @@ struct ActState {
              : act == "gelu-tanh" ? Activation::kGeluTanh
              : act == "gelu"      ? Activation::kGeluErf
                                   : Activation::kSwigluOai;
+    if (auto ok = expect_few("rows, dim", {s->rows, 2 * s->dim}); !ok) return tl::unexpected(ok.error());
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const double size = c.word("fill") == "wide" ? 6 : 1;
-    const bool level = c.word("fill") == "level";
+    const bool level = c.word("fill") == "level", flat = c.word("fill") == "flat";
     s->x = s->set.add("x", s->type, {s->rows, 2 * s->dim}, [&](std::int64_t i) {
       const double n = size * Random(seed, 1).normal(i);
+      if (flat) return 1 + 0.0005 * n;
       if (!level) return n;
       return i % (2 * s->dim) < s->dim ? 3 + 0.001 * n
                                        : (i % 2 ? 0.34 : -0.34);  // gate past the knee, up small
@@ -79,7 +81,7 @@ struct ActState {
 
   float value(float g, float u, DType mid, ActBug bug) const {
     const bool oai = act == Activation::kSwigluOai;
-    if (oai && bug != kClamp) g = std::min(g, 7.0f), u = std::clamp(u, -7.0f, 7.0f);
+    if (oai && bug != kClamp) g = std::min(g, 7.0f), u = std::clamp(bug == kAddOne ? u + 1 : u, -7.0f, 7.0f);
     Activation a = act;
     if (bug == kOther)
       a = a == Activation::kGeluTanh  ? Activation::kGeluErf
@@ -110,7 +112,7 @@ Family activation_family() {
                {"act", KeyKind::kWord, "silu", 0, 0, {"silu", "gelu-tanh", "gelu", "swiglu-oai"}, ""},
                {"rows", KeyKind::kInt, "4", 0, 1 << 18, {}, ""},
                count_key("dim", "64"),
-               {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "wide", "level"}, ""},
+               {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "wide", "level", "flat"}, "flat: all near 1"},
                seed_key()}};
   f.contracts = {"one-rounding", "rounded-before-product"};
   f.mutants = {{"halves-swapped", "gate and up swapped"},
@@ -119,7 +121,7 @@ Family activation_family() {
                {"up-dropped", "not multiplied by up"},
                {"clamp-dropped", "clamp dropped"},
                {"alpha", "factor 1.702 dropped"},
-               {"add-one", "up used for up + 1"}};
+               {"add-one", "one added to up before the clamp instead of behind it"}};
   const std::string n = "ops.activation";
   f.smoke = {n + " seed=1", n + " act=gelu dtype=f32 seed=2", n + " act=gelu-tanh dtype=f32 seed=3",
              n + " act=swiglu-oai fill=wide seed=4"};
@@ -129,7 +131,9 @@ Family activation_family() {
              n + " rows=1 dim=1 act=swiglu-oai seed=15",
              n + " rows=1 dim=1 act=swiglu-oai fill=wide seed=5",
              n + " rows=1 dim=1 seed=55",
-             n + " rows=1 dim=1 seed=147"};
+             n + " rows=1 dim=1 seed=147",
+             n + " dtype=f32 fill=flat",
+             n + " act=swiglu-oai rows=1 dim=4 fill=wide seed=2"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));

@@ -150,7 +150,7 @@ std::string join(const std::vector<std::int64_t>& list) {
 void random_lengths(Case& c, Draw& draw, std::int64_t longest) {
   const std::int64_t requests = draw.between(1, 3);
   std::vector<std::int64_t> lens, q;
-  const bool is_long = longest > 4096 && draw.chance(0.12);
+  const bool is_long = longest > kLong;
   for (std::int64_t r = 0; r < requests; ++r) {
     const std::int64_t edge = draw.pick({1, 15, 16, 17, 63, 64, 65, 127, 128, 129, 200, 257});
     std::int64_t n = draw.chance(0.1) ? 0 : edge;
@@ -245,6 +245,15 @@ std::vector<std::string> paged_smoke(const std::string& f) {
   return lines;
 }
 
+// Contexts of 131,072 keys: every one of them visible, every one of the last 8,192, one in particular.
+std::vector<std::string> longest_lines(const std::string& f) {
+  return {f + " lens=131072 heads=1 dim=64 fill=peaked seed=40",
+          f + " lens=131072 heads=1 dim=64 fill=offset seed=41",
+          f + " lens=131072 heads=1 dim=64 window=4095,0 fill=tomo seed=42",
+          f + " lens=100000 heads=1 dim=64 fill=tomo seed=43",
+          f + " lens=131072 heads=3/1 dim=64 fill=needle seed=44"};
+}
+
 // Inputs as tests elsewhere use them: standard normal, values scaled so that outputs have unit variance; or a
 // mean per channel, which is what real values look like.
 std::vector<std::string> plain_lines(const std::string& f) {
@@ -254,7 +263,8 @@ std::vector<std::string> plain_lines(const std::string& f) {
           f + " lens=700,2000 q=2,3 heads=4/2 dim=64 softcap=50 fill=channel seed=35",
           f + " lens=2000,700 q=2,3 heads=4/2 dim=64 alibi=on fill=channel seed=36",
           f + " lens=4000,3000 q=2,3 heads=4/2 dim=64 sink=on fill=channel seed=37",
-          f + " lens=1000 q=2 heads=4/2 dim=64 sink=last fill=channel seed=38"};
+          f + " lens=1000 q=2 heads=4/2 dim=64 sink=last fill=channel seed=38",
+          f + " lens=20000 heads=1 dim=1/2 fill=offset seed=0"};
 }
 
 }  // namespace
@@ -264,15 +274,21 @@ std::vector<Family> attention_families() {
   Family varlen = make("attn.varlen", "varlen", "8/2", "64", &AttentionBugRow::dense);
   varlen.smoke = dense_smoke(varlen.name);
   varlen.plain = plain_lines(varlen.name);
+  varlen.longest = longest_lines(varlen.name);
   varlen.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_dense(s, d, n, false); };
   Family paged = make("attn.paged", "nhd", "8/2", "64", &AttentionBugRow::paged);
   paged.smoke = paged_smoke(paged.name);
   paged.plain = plain_lines(paged.name);
+  paged.longest = longest_lines(paged.name);
   for (const char* extra : {" kv=e4m3 kvbase=1.004", " kv=int8 kvscale=token kvspread=0.002",
-                            " kv=e4m3 kvscale=head kvspread=0.002", " kv=e4m3fnuz", " kv=nvfp4",
-                            " pages=high block=1 unused=zero", " pages=far unused=zero", " layout=gaps"})
+                            " kv=e4m3 kvscale=head kvspread=0.002", " kv=e4m3fnuz",
+                            " pages=high block=1 unused=zero"})
     paged.plain.push_back("attn.paged lens=2000,700 q=2,3 heads=4/2 dim=64 fill=channel" +
                           std::string(extra) + " seed=35");
+  for (const char* line :
+       {" lens=500 heads=4/2 kv=e4m3fnuz", " lens=4000 heads=1 kv=nvfp4 kvspread=0.25",
+        " lens=8000 heads=1 pages=far unused=zero", " lens=2003 heads=1 block=2000 layout=slab unused=zero"})
+    paged.plain.push_back("attn.paged dim=64 fill=channel" + std::string(line));
   paged.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_dense(s, d, n, true); };
   Family dense = make("mla.dense", "mla", "16/1", "96/64", &AttentionBugRow::mla);
   const std::string m = dense.name;
@@ -284,7 +300,9 @@ std::vector<Family> attention_families() {
                  m + " lens=1*9,2 heads=4/1 fill=peaked scale=4 seed=6"};
   dense.plain = {m + " lens=700,2000 q=2,3 heads=4/1 fill=channel seed=33",
                  m + " lens=2000,700 q=2,3 heads=4/1 fill=channel kv=e4m3 kvbase=1.004 seed=33",
-                 m + " lens=2000,700 heads=4/1 fill=channel block=1 pages=high unused=zero seed=33"};
+                 m + " lens=2000,700 heads=4/1 fill=channel block=1 pages=high unused=zero seed=33",
+                 m + " lens=1000 q=2 heads=2/1 sink=last fill=channel"};
+  dense.longest = {m + " lens=131072 heads=2/1 fill=peaked seed=40", m + " lens=100000 heads=1 fill=tomo seed=41"};
   dense.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_mla(s, d, n, false); };
   Family sparse = make("mla.sparse", "mla", "16/1", "96/64", &AttentionBugRow::sparse);
   const std::string sp = sparse.name;
@@ -292,11 +310,15 @@ std::vector<Family> attention_families() {
                   sp + " lens=100,90 q=2,2 heads=4/1 causal=none topk=32 fill=tomo seed=2",
                   sp + " lens=100,90 q=2,2 heads=4/1 causal=none topk=32 fill=peaked seed=3",
                   sp + " lens=1*9,2 heads=4/1 causal=none topk=2 holes=off fill=peaked scale=4 seed=6"};
-  sparse.plain = {sp + " lens=2000,700 q=2,3 heads=4/1 causal=none topk=512 fill=channel seed=33"};
+  sparse.plain = {sp + " lens=2000,700 q=2,3 heads=4/1 causal=none topk=512 fill=channel seed=33",
+                  sp + " lens=1000 q=2 heads=2/1 causal=none topk=300 sink=last fill=channel",
+                  sp + " lens=2000 heads=4/1 causal=none topk=512 fill=channel"};
+  sparse.longest = {sp + " lens=131072 heads=2/1 causal=none topk=2048 fill=peaked seed=40"};
   sparse.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_mla(s, d, n, true); };
   Family kvcache = make("attn.kvcache", "kvcache", "8/2", "64", &AttentionBugRow::dense);
   kvcache.smoke = dense_smoke(kvcache.name);
   kvcache.plain = plain_lines(kvcache.name);
+  kvcache.longest = longest_lines(kvcache.name);
   kvcache.random = varlen.random;
   for (Family* f : {&varlen, &paged, &kvcache, &dense, &sparse}) all.push_back(std::move(*f));
   return all;

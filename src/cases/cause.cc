@@ -47,24 +47,33 @@ double distance(const std::vector<Reference>& refs, const std::vector<Actual>& g
 
 }  // namespace
 
-Guess guess_cause(const Family& family, const Workload& workload, std::size_t contract,
-                  const std::vector<Reference>& references, const std::vector<Actual>& actuals) {
+CauseFinder::CauseFinder(const Family& family, const Workload& workload, std::size_t contract,
+                         const std::vector<Reference>& references)
+    : family_(family), references_(references) {
   const auto honest = workload.simulate(contract, 0, true);
-  std::vector<std::size_t> explained;
   for (std::size_t m = 1; m <= family.mutants.size(); ++m) {
-    const auto made = workload.simulate(contract, m, true);
-    if (distance(references, honest, made) <= kExplained) continue;  // the fault does not show on this case
-    if (distance(references, actuals, made) <= kExplained) explained.push_back(m);
+    made_.push_back(workload.simulate(contract, m, true));
+    if (distance(references, honest, made_.back()) <= kExplained) made_.back().clear();
   }
+}
+
+Guess CauseFinder::guess(const std::vector<Actual>& actuals) const {
   Guess guess;
+  for (std::size_t m = 0; m < made_.size(); ++m)
+    if (!made_[m].empty() && distance(references_, actuals, made_[m]) <= kExplained)
+      guess.alternatives.push_back(m + 1);
   guess.looks_like = "unknown";
-  guess.alternatives = explained;
   // Several faults that give the same result on this input can't be told apart: say so.
-  if (explained.size() == 1) {
-    guess.mutant = explained[0];
-    guess.looks_like = family.mutants[guess.mutant - 1].looks_like;
+  if (guess.alternatives.size() == 1) {
+    guess.mutant = guess.alternatives[0];
+    guess.looks_like = family_.mutants[guess.mutant - 1].looks_like;
   }
   return guess;
+}
+
+Guess guess_cause(const Family& family, const Workload& workload, std::size_t contract,
+                  const std::vector<Reference>& references, const std::vector<Actual>& actuals) {
+  return CauseFinder(family, workload, contract, references).guess(actuals);
 }
 
 std::vector<std::size_t> accepting_contracts(const Family& family, const Workload& workload,

@@ -15,7 +15,21 @@ struct Guess {
   std::vector<std::size_t> alternatives;  // faults that explain the output as well, where there are several
 };
 
-// references: of the same contract, as judged before.
+// All hypotheses about one case, worked out once for any number of outputs.
+class CauseFinder {
+ public:
+  // references: of the same contract, as judged before. All four must outlive the finder.
+  CauseFinder(const Family& family, const Workload& workload, std::size_t contract,
+              const std::vector<Reference>& references);
+  Guess guess(const std::vector<Actual>& actuals) const;
+
+ private:
+  const Family& family_;
+  const std::vector<Reference>& references_;
+  std::vector<std::vector<Actual>> made_;  // by mutant; empty where the fault does not show on this case
+};
+
+// The same for one output.
 Guess guess_cause(const Family& family, const Workload& workload, std::size_t contract,
                   const std::vector<Reference>& references, const std::vector<Actual>& actuals);
 

@@ -54,13 +54,15 @@ struct CpState {
     for (std::size_t r = 0; r < problem.kv_lens.size(); ++r) {
       start.push_back(keys);
       problem.kv.table.emplace_back();
-      for (std::int64_t j = 0; j < problem.kv_lens[r]; ++j)
-        problem.kv.table.back().push_back(static_cast<std::int32_t>(keys + j));
       keys += problem.kv_lens[r];
       tokens += problem.q_lens[r];
     }
-    if (static_cast<double>(keys) * static_cast<double>(dim) > 0x1p31)
-      return fail("lens: more than 2^31 elements");
+    if (auto ok = expect_few("lens, dim", {keys, dim}); !ok) return ok;
+    if (auto ok = expect_few("q, heads, dim", {tokens, heads, dim}); !ok) return ok;
+    if (auto ok = expect_few("q, world", {tokens, cp.world}); !ok) return ok;
+    for (std::size_t r = 0; r < problem.kv_lens.size(); ++r)
+      for (std::int64_t j = 0; j < problem.kv_lens[r]; ++j)
+        problem.kv.table[r].push_back(static_cast<std::int32_t>(start[r] + j));
     const DType type = *parse_dtype(c.word("dtype"));
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const std::string& fill = c.word("fill");
@@ -242,7 +244,7 @@ Family cp_family() {
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));
     set_key(c, "world", d.pick({"1", "2", "4", "8"}));
     set_key(c, "interleave", d.pick({"1", "4", "16"}));
-    if (longest > 4096 && d.chance(0.12)) {
+    if (longest > kLong) {
       set_key(c, "heads", "1");
       set_key(c, "lens", std::to_string(d.between(32768, 50000)));
     } else {

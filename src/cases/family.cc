@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cases/attention_families.h"
+#include "cases/buffer_mutants.h"
 #include "cases/other_families.h"
 
 namespace assay::num {
@@ -17,6 +18,11 @@ const std::vector<Family>& families() {
       for (auto more = part(); Family & f : more) made.push_back(std::move(f));
     for (auto one : {moe_family, rmsnorm_family, rotary_family, activation_family, router_family})
       made.push_back(one());
+    // Not those that write in place, run once at load time, or answer from the line alone.
+    for (Family& f : made)
+      if (f.name != "cache.insert" && f.name != "ops.rotary" && f.name != "quant.repack" &&
+          f.name != "batch.split")
+        add_buffer_mutants(f);
     return made;
   }();
   return all;

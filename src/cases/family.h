@@ -41,6 +41,9 @@ class Workload {
   virtual std::vector<Actual> simulate(std::size_t contract, std::size_t mutant, bool fine = false) const = 0;
 };
 
+// Up to here a random case is of everyday size; above, its keys or terms are some 32 k to `longest`.
+constexpr std::int64_t kLong = 4096;
+
 struct Family {
   std::string name;       // "attn.paged"
   std::string component;  // "attention": families that one kernel package implements together
@@ -49,7 +52,8 @@ struct Family {
   std::vector<Mutant> mutants;
   std::vector<std::string> smoke;  // case lines that kill every mutant
   std::vector<std::string> plain;  // plain random inputs, as tests elsewhere use them
-  // A random case line; `longest` bounds the keys or the inner dimension.
+  std::vector<std::string> longest;  // contexts of up to 131,072 keys, for the full suite
+  // A random case line; its keys or inner dimension are below `longest`, and of that size above kLong.
   std::function<Case(const Schema&, Draw&, std::int64_t longest)> random;
   std::function<Expected<std::unique_ptr<Workload>>(const Case&)> build;
 };

@@ -37,6 +37,11 @@ struct IndexState {
     s->width = c.integer("topk");
     s->spaces.block_size = c.integer("block");
     s->spaces.rows_per_block = s->spaces.block_size + c.integer("pad");
+    if (auto ok = expect_few("tokens, topk", {s->tokens, s->width}); !ok) return tl::unexpected(ok.error());
+    for (std::int64_t n : lens)
+      if (auto ok = expect_few("lens, block", {n / s->spaces.block_size, static_cast<std::int64_t>(lens.size())});
+          !ok)
+        return tl::unexpected(ok.error());
     std::int64_t block = 7, row = 0;
     for (std::int64_t n : lens) {
       s->spaces.workspace_start.push_back(row);
@@ -171,6 +176,9 @@ struct SplitState {
     auto s = std::make_shared<SplitState>();
     s->lens = c.list("q");
     s->threshold = c.integer("threshold");
+    std::int64_t tokens = 0;
+    for (std::int64_t n : s->lens) tokens += n;
+    if (auto ok = expect_few("q", {tokens}); !ok) return tl::unexpected(ok.error());
     s->set.add("q_lens", DType::kI32, {static_cast<std::int64_t>(s->lens.size())},
                [&](std::int64_t i) { return static_cast<double>(s->lens[i]); });
     return s;

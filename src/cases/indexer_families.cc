@@ -42,6 +42,7 @@ struct LogitsState {
   std::vector<double> q, w, k, k_scale;
   std::vector<std::vector<std::int64_t>> pages;
   std::vector<double> cache;  // the paged bytes
+  std::vector<float> q32;     // q as the simulated kernel takes it
 
   static Expected<std::shared_ptr<LogitsState>> make(const Case& c) {
     auto s = std::make_shared<LogitsState>();
@@ -74,34 +75,40 @@ struct LogitsState {
       keys += lens[r];
       tokens += next[r];
     }
-    if (static_cast<double>(keys) * static_cast<double>(tokens) * static_cast<double>(heads) > 0x1p33)
-      return fail("lens: more than 2^33 products");
+    if (auto ok = expect_few("lens, next, heads", {keys, tokens, heads}, 0x1p33); !ok) return ok;
+    if (auto ok = expect_few("lens, next", {keys, tokens}); !ok) return ok;
+    if (auto ok = expect_few("lens, dim", {keys, dim}); !ok) return ok;
+    if (auto ok = expect_few("next, heads, dim", {tokens, heads, dim}); !ok) return ok;
     fill(c);
     return {};
   }
 
   void fill(const Case& c) {
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
-    const Random rq(seed, 1), rk(seed, 2), rw(seed, 3), rs(seed, 4);
+    const std::uint64_t call = 100 * static_cast<std::uint64_t>(c.integer("call"));
+    const Random rq(seed, 1 + call), rk(seed, 2), rw(seed, 3 + call), rs(seed, 4);
     const double step = type == DType::kI8 ? 40 : 1;  // integers need a spread
     const std::string& how = c.word("fill");
+    const bool flat = how == "flat";
+    const double mean = how == "offset" || flat ? 1 : 0, width = flat ? 0.002 : 1;
     q = set.add("q", type, {tokens, heads, dim}, [&](std::int64_t i) {
       if (exact) return (i % dim) == (i / dim) % heads % dim ? 1.0 : 0.0;
-      return step * rq.normal(i);
+      return step * (mean + width * rq.normal(i));
     });
+    q32.assign(q.begin(), q.end());
     w = set.add("w", c.word("weights") == "bf16" ? DType::kBf16 : DType::kF32, {tokens, heads},
                 [&](std::int64_t i) {
                   if (exact) return std::exp2(static_cast<double>(i % heads % 8));
                   // One head in a while with hardly any weight, as routers of real models have.
-                  const double x = rw.normal(i) / std::sqrt(static_cast<double>(heads * dim)) / (step * step);
+                  const double x = (flat ? 1 + 0.002 * rw.normal(i) : rw.normal(i)) / std::sqrt(static_cast<double>(heads * dim)) / (step * step);
                   return how == "faint" && i % heads == heads - 1 ? 1e-4 * x : x;
                 });
     const auto key = [&](std::int64_t i) {
       if (exact) return (i % dim) == (i / dim) % dim ? 1.0 : 0.0;
-      return step * rk.normal(i);
+      return step * (mean + width * rk.normal(i));
     };
     const bool scaled = type != DType::kBf16;
-    const double spread = how == "level" ? 0.002 : 1;
+    const double spread = how == "level" || flat ? 0.002 : 1;
     const auto scale = [&](std::int64_t j) {
       return std::exp2(spread * static_cast<double>(rs.between(j, -2, 2)));
     };
@@ -169,6 +176,7 @@ struct LogitsState {
       const double rounding =
           std::isinf(result->logits[i]) ? 0 : u_out * std::fabs(result->logits[i]) + 0x1p-134;
       r.budget.push_back((1 + 0x1p-6) * (dots + sum) + rounding);
+      r.coarse.push_back(dots + sum > kCoarse * result->dots[i]);
       r.term.push_back(dots > sum && dots > rounding ? 0 : sum > rounding ? 1 : 2);
     }
     r.value = std::move(result->logits);
@@ -244,10 +252,9 @@ struct LogitsState {
     float sum = 0;
     for (std::int64_t h = 0; h < heads; ++h) {
       if (bug == kHeadDropped && h == heads - 1) continue;
-      Accumulator acc(contract == 1 && type != DType::kI8 ? kHopperFp8 : kAnyOrder);
-      for (std::int64_t d = 0; d < dim; ++d)
-        acc.add(static_cast<float>(q[(t * heads + h) * dim + d]), key.values[d]);
-      const float dot = acc.total(), weight = static_cast<float>(w[t * heads + h]);
+      const float dot = dot_in_order(contract == 1 && type != DType::kI8 ? kHopperFp8 : kAnyOrder,
+                                     &q32[(t * heads + h) * dim], key.values.data(), dim),
+                  weight = static_cast<float>(w[t * heads + h]);
       sum += weight * (bug == kReluAfter ? dot : std::max(dot, 0.0f));
       if (bug == kWeightTwice && h == 0) sum += weight * std::max(dot, 0.0f);
     }
@@ -286,8 +293,8 @@ struct TopkState {
       s->last.push_back(s->width);
     }
     s->rows = static_cast<std::int64_t>(s->first.size());
-    if (static_cast<double>(s->rows) * static_cast<double>(s->width) > 0x1p31)
-      return fail("lens: more than 2^31 scores");
+    if (auto ok = expect_few("lens", {s->rows, s->width}); !ok) return tl::unexpected(ok.error());
+    if (auto ok = expect_few("lens, topk", {s->rows, s->k}); !ok) return tl::unexpected(ok.error());
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const std::string& fill = c.word("fill");
     s->scores = s->set.add("logits", DType::kF32, {s->rows, s->width}, [&](std::int64_t i) {
@@ -382,8 +389,10 @@ Family logits_family() {
                 "randn",
                 0,
                 0,
-                {"randn", "faint", "level", "onehot"},
-                "level: equal scales; faint: a head of little weight"},
+                {"randn", "faint", "level", "offset", "flat", "onehot"},
+                "level: equal scales; faint: a head of little weight; offset: queries and keys of mean 1; flat: all "
+                "near 1"},
+               {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same parameters and other activations"},
                {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"any-order", "fp8-sums"};
   f.mutants = {{"relu-after", "ReLU after the sum over heads"},
@@ -409,7 +418,8 @@ Family logits_family() {
              "indexer.logits heads=64 fill=level lens=300 next=1 seed=9",
              "indexer.logits heads=64 cache=paged fill=level lens=300 next=1 seed=10",
              "indexer.logits lens=1 next=1 heads=64 fill=level seed=19",
-             "indexer.logits lens=1 next=1 heads=64 fill=level seed=29"};
+             "indexer.logits lens=1 next=1 heads=64 fill=level seed=29",
+             "indexer.logits heads=64 cache=paged lens=300 fill=flat"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     for (const char* key : {"type", "cache", "ctx", "weights", "out"}) {
@@ -420,7 +430,7 @@ Family logits_family() {
     set_key(c, "heads", d.pick({"1", "4", "32", "64"}));
     set_key(c, "dim", d.pick({"32", "64", "128"}));
     set_key(c, "block", d.pick({"16", "64"}));
-    if (d.chance(0.12) && longest > 4096) {
+    if (longest > kLong) {
       set_key(c, "heads", "2");
       set_key(c, "lens", std::to_string(d.between(32768, 40000)));
       set_key(c, "next", "1");
@@ -429,7 +439,7 @@ Family logits_family() {
               std::to_string(d.between(1, 130)) + "," + std::to_string(d.pick({0, 1, 63, 64, 65})));
       set_key(c, "next", std::to_string(d.between(1, 3)) + "," + std::to_string(d.between(0, 2)));
     }
-    set_key(c, "fill", d.pick({"randn", "randn", "faint", "level"}));
+    set_key(c, "fill", d.pick({"randn", "randn", "faint", "level", "offset"}));
     set_key(c, "seed", std::to_string(d.between(0, 999999)));
     return c;
   };

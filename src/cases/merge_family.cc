@@ -37,6 +37,8 @@ struct MergeState {
     s->dim = c.integer("dim");
     s->count = c.integer("states");
     s->type = *parse_dtype(c.word("dtype"));
+    if (auto ok = expect_few("states, rows, dim", {s->count, s->rows, s->dim}); !ok)
+      return tl::unexpected(ok.error());
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const std::string& fill = c.word("fill");
     for (std::int64_t i = 0; i < s->count; ++i) {
@@ -62,6 +64,7 @@ struct MergeState {
     if (fill == "level") return 6.9 + 0.002 * random.normal(r);
     if (fill == "wide") return 40 * random.normal(r);
     if (fill == "low") return -1e6 + random.normal(r);
+    if (fill == "brink") return -1e5 - 1 + random.normal(r);
     // Row r has state i empty by the bits of r, with -inf and +inf in turn: all combinations for few states.
     if (fill == "empty" && (r >> (i % 8) & 1)) return (r + i) % 2 ? -INFINITY : INFINITY;
     if (fill == "empty" && r % 16 == 15) return -INFINITY;
@@ -166,8 +169,8 @@ Family merge_family() {
                 "randn",
                 0,
                 0,
-                {"randn", "level", "wide", "low", "empty"},
-                "LSEs: near each other, equal, far apart, very negative, with empty rows"},
+                {"randn", "level", "wide", "low", "brink", "empty"},
+                "LSEs: near each other, equal, far apart, very negative, around -1e5, with empty rows"},
                {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"one-call", "base-2", "pairwise"};
   f.mutants = {{"merge-base", "merged in the other base"},
@@ -184,7 +187,7 @@ Family merge_family() {
              "merge.states states=2 rows=16 fill=empty dtype=f32 seed=3",
              "merge.states fill=low dtype=f32 seed=4", "merge.states states=5 fill=wide dtype=f32 seed=5"};
   f.plain = {"merge.states fill=level seed=6", "merge.states fill=randn dim=1 rows=2 seed=7",
-             "merge.states states=32 dim=2 rows=2 fill=level seed=8"};
+             "merge.states states=32 dim=2 rows=2 fill=level seed=8", "merge.states dtype=f32 fill=brink seed=0"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));

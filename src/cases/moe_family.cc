@@ -61,9 +61,10 @@ struct MoeState {
     if (p.hidden % group != 0 || p.inter % group != 0)
       return fail("group: hidden and inter must be multiples of it");
     if (p.topk > p.experts) return fail("topk: more than experts");
-    if (static_cast<double>(p.experts) * static_cast<double>(p.inter) * static_cast<double>(p.hidden) >
-        0x1p28)
-      return fail("experts: more than 2^28 weights");
+    if (auto ok = expect_few("experts, inter, hidden", {p.experts, p.inter, p.hidden}, 0x1p26); !ok) return ok;
+    if (auto ok = expect_few("tokens, hidden", {p.tokens, std::max(p.hidden, p.topk)}); !ok) return ok;
+    if (auto ok = expect_few("tokens, topk, inter, hidden", {p.tokens, p.topk, p.inter, p.hidden}, 0x1p33); !ok)
+      return ok;
     fill(c);
     return {};
   }
@@ -77,7 +78,9 @@ struct MoeState {
 
   void fill(const Case& c) {
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
-    const Random rw(seed, 1), rx(seed, 2), rr(seed, 3), rb(seed, 4);
+    const std::uint64_t call = 100 * static_cast<std::uint64_t>(c.integer("call"));
+    const Random rx(seed, 2 + call), rr(seed, 3), rb(seed, 4), rt(seed, 3 + call);
+    const bool flat = c.word("fill") == "flat";
     const bool level = c.word("fill") == "level";
     const auto code = [&](std::int64_t stream) {
       return [=](std::int64_t i) { return static_cast<double>(Random(seed, stream).between(i, 0, 15)); };
@@ -95,8 +98,10 @@ struct MoeState {
     w13_scales = set.add("w13_scale", type, {p.experts, 2 * p.inter, p.hidden / group}, scale(p.hidden, 12));
     w2_codes = set.add("w2", DType::kU4, {p.experts, p.hidden, p.inter}, code(13));
     w2_scales = set.add("w2_scale", type, {p.experts, p.hidden, p.inter / group}, scale(p.inter, 14));
-    const double size = c.word("fill") == "wide" ? 6 : level ? 1.8 : 1;
-    x = set.add("x", type, {p.tokens, p.hidden}, [&](std::int64_t i) { return size * rx.normal(i); });
+    const std::string& how = c.word("fill");
+    const double size = how == "wide" ? 6 : level ? 1.8 : flat ? 0.002 : how == "small" ? 0.005 : 1,
+                 mean = how == "offset" || flat ? 1 : 0;
+    x = set.add("x", type, {p.tokens, p.hidden}, [&](std::int64_t i) { return mean + size * rx.normal(i); });
     const double bias = level ? 0.001 : 1;
     if (c.word("bias") == "on") {
       b13 =
@@ -106,6 +111,7 @@ struct MoeState {
     }
     // In level cases nearly all the weight is the first expert's.
     route = set.add("topk_weights", DType::kF32, {p.tokens, p.topk}, [&](std::int64_t i) {
+      if (flat) return (1 + 0.002 * rt.normal(i)) / static_cast<double>(p.topk);
       return level ? (i % p.topk == 0 ? 0.999 : 0.001 / static_cast<double>(p.topk)) : 0.1 + rr.uniform(i);
     });
     ids = set.add("topk_ids", DType::kI32, {p.tokens, p.topk}, [&](std::int64_t i) {
@@ -193,16 +199,25 @@ struct MoeState {
     return std::vector<Reference>{std::move(r)};
   }
 
-  float weight13(std::int64_t row, std::int64_t d, DType rounded, Bug bug) const {
-    return weight(w13_codes, w13_scales, row, p.hidden, d, rounded, bug);
+  // One matrix of every expert, dequantised as the kernel does it.
+  std::vector<float> dequantised(const std::vector<double>& codes, const std::vector<double>& scales,
+                                 std::int64_t width, DType rounded, Bug bug) const {
+    const std::int64_t groups = width / group, rows = static_cast<std::int64_t>(codes.size()) / width;
+    std::vector<float> all;
+    all.reserve(codes.size());
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t d = 0; d < width; ++d) {
+        const std::int64_t g = bug == kScaleNeighbour ? (d / group + 1) % groups : d / group;
+        const float q = static_cast<float>(codes[row * width + d]) - (bug == kZeroPoint ? 7.0f : 8.0f);
+        all.push_back(round_to_f32(rounded, q * static_cast<float>(scales[row * groups + g])));
+      }
+    return all;
   }
 
-  float weight(const std::vector<double>& codes, const std::vector<double>& scales, std::int64_t row,
-               std::int64_t width, std::int64_t d, DType rounded, Bug bug) const {
-    const std::int64_t groups = width / group,
-                       g = bug == kScaleNeighbour ? (d / group + 1) % groups : d / group;
-    const float q = static_cast<float>(codes[row * width + d]) - (bug == kZeroPoint ? 7.0f : 8.0f);
-    return round_to_f32(rounded, q * static_cast<float>(scales[row * groups + g]));
+  // The w2 of one expert read as its transpose, where it is square.
+  static void transpose(float* w, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < i; ++j) std::swap(w[i * n + j], w[j * n + i]);
   }
 
   std::vector<Actual> simulate(std::size_t contract, std::size_t mutant, bool fine) const {
@@ -210,6 +225,10 @@ struct MoeState {
     const DType stored = fine ? DType::kF32 : type, rounded = contract == 0 && !fine ? type : DType::kF32,
                 part = contract == 1 && !fine ? type : DType::kF32;
     Actual a{"out", type, {p.tokens, p.hidden}, std::vector<double>(p.tokens * p.hidden)};
+    const auto first = dequantised(w13_codes, w13_scales, p.hidden, rounded, bug);
+    auto second = dequantised(w2_codes, w2_scales, p.inter, rounded, bug);
+    for (std::int64_t e = 0; e < p.experts && bug == kW2Transposed && p.inter == p.hidden; ++e)
+      transpose(&second[e * p.hidden * p.inter], p.hidden);
     for (std::int64_t t = 0; t < p.tokens; ++t) {
       std::vector<float> sum(p.hidden, 0.0f);
       for (std::int64_t s = 0; s < p.topk; ++s) {
@@ -217,7 +236,8 @@ struct MoeState {
         if (!map.empty()) e = bug == kMapIgnored ? e % p.experts : static_cast<std::int64_t>(map[e]);
         if (e < 0 || (bug == kLastExpert && e == p.experts - 1)) continue;
         const int times = bug == kExpertTwice && s == p.topk - 1 ? 2 : 1;
-        const auto out = expert(t, s, e, stored, rounded, bug);
+        const auto out = expert(t, s, e, &first[e * 2 * p.inter * p.hidden], &second[e * p.hidden * p.inter],
+                                stored, bug);
         const auto route_weight = static_cast<float>(route[t * p.topk + (bug == kOneRoute ? 0 : s)]);
         float w = p.weight_on_input ? 1.0f : route_weight;
         if (bug == kWeightTwice) w *= route_weight;
@@ -231,8 +251,8 @@ struct MoeState {
     return {a};
   }
 
-  std::vector<float> expert(std::int64_t t, std::int64_t s, std::int64_t e, DType stored, DType rounded,
-                            Bug bug) const {
+  std::vector<float> expert(std::int64_t t, std::int64_t s, std::int64_t e, const float* w1, const float* w2of,
+                            DType stored, Bug bug) const {
     std::vector<float> in;
     for (std::int64_t d = 0; d < p.hidden; ++d) {
       const auto v = static_cast<float>(x[t * p.hidden + d]);
@@ -241,11 +261,9 @@ struct MoeState {
                        : v);
     }
     const auto first = [&](std::int64_t row) {
-      Accumulator acc(kAnyOrder);
-      for (std::int64_t d = 0; d < p.hidden; ++d)
-        acc.add(in[d], weight13(e * 2 * p.inter + row, d, rounded, bug));
+      const float dot = dot_in_order(kAnyOrder, in.data(), w1 + row * p.hidden, p.hidden);
       const float b = b13.empty() || bug == kBias13 ? 0.0f : static_cast<float>(b13[e * 2 * p.inter + row]);
-      return round_to_f32(stored, acc.total() + b);
+      return round_to_f32(stored, dot + b);
     };
     std::vector<float> act;
     for (std::int64_t i = 0; i < p.inter; ++i) {
@@ -256,16 +274,11 @@ struct MoeState {
     }
     std::vector<float> out;
     for (std::int64_t d = 0; d < p.hidden; ++d) {
-      Accumulator acc(kAnyOrder);
-      for (std::int64_t i = 0; i < p.inter; ++i) {
-        const bool turned = bug == kW2Transposed && p.inter == p.hidden;
-        acc.add(act[i], weight(w2_codes, w2_scales, e * p.hidden + (turned ? i : d), p.inter, turned ? d : i,
-                               rounded, bug));
-      }
+      const float dot = dot_in_order(kAnyOrder, act.data(), w2of + d * p.inter, p.inter);
       const float b = b2.empty() || bug == kBias2
                           ? 0.0f
                           : static_cast<float>(b2[e * p.hidden + d]) * (bug == kBiasPerRank ? 2.0f : 1.0f);
-      out.push_back(acc.total() + b);
+      out.push_back(dot + b);
     }
     return out;
   }
@@ -306,8 +319,10 @@ Family moe_family() {
         "randn",
         0,
         0,
-        {"randn", "wide", "level"},
-        "wide: past the clamps; level: scales near each other, one expert with nearly all the weight"},
+        {"randn", "wide", "level", "offset", "flat", "small"},
+        "wide: past the clamps; level: scales near each other, one expert with nearly all the weight; offset: "
+        "activations of mean 1; flat: activations near 1, equal routes; small: where activations are linear"},
+       {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same weights and other activations"},
        {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"rounded-weights", "low-partials"};
   f.mutants = {{"expert-twice", "last expert counted twice"},
@@ -345,8 +360,14 @@ Family moe_family() {
       n + " fill=level tokens=1 hidden=2 inter=2 group=2 experts=2 topk=1 seed=5",
       n + " fill=level tokens=1 hidden=16 inter=16 group=1 experts=3 topk=2 seed=4",
       n + " fill=level tokens=1 hidden=2 inter=2 group=1 experts=2 topk=2 map=on act=swiglu-oai seed=0",
-      n + " fill=level tokens=1 hidden=2 inter=2 group=1 experts=2 topk=2 map=on act=swiglu-oai seed=1"};
-  f.random = [](const Schema& s, Draw& d, std::int64_t) {
+      n + " fill=level tokens=1 hidden=2 inter=2 group=1 experts=2 topk=2 map=on act=swiglu-oai seed=1",
+      n + " fill=flat",
+      n + " fill=flat seed=2",
+      n + " fill=flat seed=12",
+      n + " tokens=1 topk=1 experts=2 hidden=2 inter=2 group=2 fill=small seed=1",
+      n + " tokens=1 topk=1 experts=2 hidden=2 inter=2 group=2 fill=small seed=94",
+      n + " act=swiglu-oai tokens=1 topk=1 experts=2 hidden=2 inter=2 group=2 fill=wide seed=31"};
+  f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16"}));
     set_key(c, "act", d.pick({"silu", "gelu-tanh", "gelu", "swiglu-oai"}));
@@ -357,7 +378,14 @@ Family moe_family() {
     set_key(c, "topk", d.pick({"1", "2", "4"}));
     set_key(c, "hidden", d.pick({"32", "64"}));
     set_key(c, "inter", d.pick({"32", "64"}));
-    set_key(c, "fill", d.pick({"randn", "wide", "level"}));
+    set_key(c, "fill", d.pick({"randn", "wide", "level", "offset"}));
+    if (longest > kLong) {
+      set_key(c, "tokens", "1");
+      set_key(c, "hidden", "32768");
+      set_key(c, "inter", "16");
+      set_key(c, "experts", "2");
+      set_key(c, "topk", d.pick({"1", "2"}));
+    }
     set_key(c, "seed", std::to_string(d.between(0, 999999)));
     return c;
   };

@@ -40,15 +40,21 @@ struct NormState {
     s->residual = c.word("residual") == "on";
     s->unit_offset = c.word("weight") == "plus-one";
     s->epsilon = c.real("epsilon");
+    if (auto ok = expect_few("rows, dim", {s->rows, s->dim}); !ok) return tl::unexpected(ok.error());
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const bool tiny = c.word("fill") == "tiny", level = c.word("fill") == "level";
+    const bool flat = c.word("fill") == "flat";
     const double size = tiny ? 1e-3 : 1;
-    s->x = s->set.add("x", s->type, {s->rows, s->dim},
-                      [&](std::int64_t i) { return size * (Random(seed, 1).normal(i) + (level ? 0 : 0.3)); });
+    const std::uint64_t call = 100 * static_cast<std::uint64_t>(c.integer("call"));
+    const Random random(seed, 1 + call);
+    s->x = s->set.add("x", s->type, {s->rows, s->dim}, [&](std::int64_t i) {
+      return flat ? 1 + 0.002 * random.normal(i) : size * (random.normal(i) + (level ? 0 : 0.3));
+    });
     if (s->residual)
       s->r = s->set.add("residual", s->type, {s->rows, s->dim},
-                        [&](std::int64_t i) { return (level ? 0.002 : size) * Random(seed, 2).normal(i); });
+                        [&](std::int64_t i) { return (level ? 0.002 : size) * Random(seed, 2 + call).normal(i); });
     s->w = s->set.add("weight", s->type, {s->dim}, [&](std::int64_t i) {
+      if (flat) return 300 + Random(seed, 3).normal(i);
       return (s->unit_offset ? (level ? 0.002 : 0.5) : 0) + (s->unit_offset ? 0 : 1) +
              (level ? 0.002 : 0.5) * Random(seed, 3).normal(i);
     });
@@ -146,8 +152,9 @@ Family rmsnorm_family() {
                 "randn",
                 0,
                 0,
-                {"randn", "tiny", "level"},
-                "tiny: of the size of sqrt(epsilon)"},
+                {"randn", "tiny", "level", "flat"},
+                "tiny: of the size of sqrt(epsilon); level: weights near 1; flat: inputs near 1, weights near 300"},
+               {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same parameters and other activations"},
                seed_key()}};
   f.contracts = {"one-rounding", "rounded-before-weight"};
   f.mutants = {{"epsilon-outside", "epsilon outside the root"},
@@ -164,14 +171,14 @@ Family rmsnorm_family() {
              n + " weight=plus-one dtype=f32 seed=4", n + " fill=tiny residual=on dtype=f16 seed=5"};
   f.plain = {n + " fill=level dim=4096 seed=6", n + " fill=level residual=on dim=4096 seed=7",
              n + " fill=level dim=4096 dtype=f32 seed=8", n + " rows=1 dim=65 fill=level seed=51",
-             n + " rows=1 dim=65 fill=level seed=7"};
+             n + " rows=1 dim=65 fill=level seed=7", n + " fill=flat", n + " fill=flat seed=1"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));
     set_key(c, "residual", d.pick({"on", "off"}));
     set_key(c, "weight", d.pick({"plain", "plus-one"}));
     set_key(c, "rows", d.pick({"0", "1", "5"}));
-    set_key(c, "dim", longest > 4096 && d.chance(0.12) ? "40000" : d.pick({"1", "64", "96", "1000"}));
+    set_key(c, "dim", longest > kLong ? "40000" : d.pick({"1", "64", "96", "1000"}));
     set_key(c, "epsilon", d.pick({"1e-06", "1e-05", "0.001"}));
     set_key(c, "fill", d.pick({"randn", "tiny", "level"}));
     set_key(c, "seed", std::to_string(d.between(0, 999999)));

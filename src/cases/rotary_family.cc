@@ -29,6 +29,8 @@ struct RotaryState {
     if (s->rot > s->dim || s->rot % 2 != 0) return fail("rot: an even number up to dim is needed");
     s->type = *parse_dtype(c.word("dtype"));
     s->halves = c.word("style") == "halves";
+    if (auto ok = expect_few("tokens, heads, dim", {s->tokens, s->heads, s->dim}); !ok)
+      return tl::unexpected(ok.error());
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const bool level = c.word("fill") == "level";
     const double base = level ? 1e-5 : 1;  // hardly any turn
@@ -126,7 +128,8 @@ Family rotary_family() {
                {"tail", "last pair half turned"}};
   const std::string n = "ops.rotary";
   f.smoke = {n + " seed=1", n + " style=pairs seed=2", n + " rot=32 dim=96 dtype=f32 seed=3"};
-  f.plain = {n + " fill=level seed=4", n + " fill=level rot=32 seed=5", n + " tokens=1 heads=1 dim=2 seed=1"};
+  f.plain = {n + " fill=level seed=4", n + " fill=level rot=32 seed=5", n + " tokens=1 heads=1 dim=2 seed=1",
+             n + " tokens=1 heads=1 rot=2 seed=1729"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));

@@ -38,12 +38,14 @@ struct RouterState {
     s->experts = c.integer("experts");
     s->topk = c.integer("topk");
     if (s->topk > s->experts) return fail("topk: more than experts");
+    if (auto ok = expect_few("tokens, experts", {s->tokens, s->experts}); !ok) return tl::unexpected(ok.error());
     s->softmax = c.word("score") == "softmax";
     s->renormalise = c.word("renormalise") == "on";
     s->scale = static_cast<float>(c.real("scale"));
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
+    const bool flat = c.word("fill") == "flat";
     s->logits = s->set.add("logits", DType::kF32, {s->tokens, s->experts},
-                           [&](std::int64_t i) { return 2 * Random(seed, 1).normal(i); });
+                           [&](std::int64_t i) { return (flat ? 0.002 : 2) * Random(seed, 1).normal(i); });
     if (c.word("bias") == "on")
       s->bias = s->set.add("bias", DType::kF32, {s->experts},
                            [&](std::int64_t e) { return 0.2 * Random(seed, 2).normal(e); });
@@ -156,6 +158,7 @@ Family router_family() {
                count_key("experts", "16"),
                count_key("topk", "4"),
                {"scale", KeyKind::kReal, "1", 0.001, 1000, {}, ""},
+               {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "flat"}, "flat: logits near each other"},
                seed_key()}};
   f.contracts = {"f32"};
   f.mutants = {{"not-renormalised", "router weights not renormalised"},
@@ -178,7 +181,8 @@ Family router_family() {
              n + " tokens=1 experts=2 topk=2 bias=on seed=67",
              n + " tokens=1 experts=2 topk=2 bias=on seed=11",
              n + " tokens=1 experts=2 topk=2 bias=on seed=8",
-             n + " tokens=1 experts=8 topk=1 seed=12"};
+             n + " tokens=1 experts=8 topk=1 seed=12",
+             n + " fill=flat", n + " fill=flat seed=1"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "score", d.pick({"softmax", "sigmoid"}));

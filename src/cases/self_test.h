@@ -9,15 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "cases/family.h"
+#include "cases/suite.h"
 
 namespace assay::num {
 
 struct SelfTestOptions {
   std::vector<std::string> families;  // empty: all
-  std::int64_t honest_cases = 60;     // random cases per family and contract
+  Tier tier = Tier::kSmoke;           // cases that the mutants are shown
+  std::int64_t honest_cases = 500;    // random cases per family and contract
   std::int64_t guess_cases = 2;       // random cases per mutant for the guessed cause
-  std::int64_t longest = 4096;        // keys of a random case
+  std::int64_t longest = 65536;       // keys of a random case
   bool plain = true;                  // look for a plain input on which each mutant passes allclose
   std::uint64_t seed = 1;
   int threads = 0;
@@ -46,6 +47,7 @@ struct SelfTestResult {
   std::int64_t pairs = 0, pairs_killed = 0;  // mutant × every contract on which it changes something
   std::vector<std::string> pair_survivors;   // family/mutant/contract
   std::int64_t honest_cases = 0;             // case × contract
+  std::int64_t undecided = 0;                // of these: too inaccurate to judge, so no passes
   std::int64_t long_cases = 0, offset_cases = 0;
   std::vector<FalseAlarm> alarms;
   std::array<double, kGates> nearest{};                  // largest ratio of an honest kernel, per gate
@@ -55,6 +57,11 @@ struct SelfTestResult {
   std::vector<std::string> errors;  // lines that could not be built
   double seconds = 0;
 };
+
+// What a test elsewhere would say: allclose(1e-2, 1e-2) on the first output, scaled to unit variance.
+bool plain_test_passes(const std::vector<Actual>& honest, const std::vector<Actual>& made);
+// Equal in every type, shape and element; NaN equals NaN.
+bool same_outputs(const std::vector<Actual>& a, const std::vector<Actual>& b);
 
 // Error: an unknown family.
 Expected<SelfTestResult> self_test(const SelfTestOptions& options);

@@ -34,8 +34,10 @@ std::string self_test_text(const SelfTestResult& r) {
   text += fmt::format("mutant x contract pairs {}, killed {}, survivors: {}\n", r.pairs, r.pairs_killed,
                       list(r.pair_survivors));
   text += fmt::format("no plain input hides: {}\n", list(r.easy));
-  text += fmt::format("honest cases {} ({} with 32 k keys or more, {} with offset values), false alarms {}\n",
-                      r.honest_cases, r.long_cases, r.offset_cases, r.alarms.size());
+  text += fmt::format(
+      "honest cases {} ({} with 32 k keys or more, {} with offset values), too inaccurate to judge {}, false "
+      "alarms {}\n",
+      r.honest_cases, r.long_cases, r.offset_cases, r.undecided, r.alarms.size());
   for (const FalseAlarm& a : r.alarms) text += fmt::format("  {} [{}] {}\n", a.line, a.contract, a.why);
   text +=
       fmt::format("closest honest kernel: budget {:.3f}, statistical {:.3f}\n", r.nearest[1], r.nearest[2]);
@@ -55,6 +57,9 @@ std::string self_test_json(const SelfTestResult& r) {
   j["killed"] = r.killed;
   j["survivors"] = r.survivors;
   j["honest_cases"] = r.honest_cases;
+  j["undecided"] = r.undecided;
+  j["long_cases"] = r.long_cases;
+  j["offset_cases"] = r.offset_cases;
   j["false_alarms"] = r.alarms.size();
   j["alarms"] = nlohmann::ordered_json::array();
   for (const FalseAlarm& a : r.alarms)

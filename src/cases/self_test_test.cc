@@ -98,31 +98,6 @@ TEST(Cases, PoisonLiesWhereNoKernelMayRead) {
   EXPECT_EQ(finite, 5 * 8);
 }
 
-TEST(Cases, ImpossibleCasesNameTheirField) {
-  const auto why = [](const std::string& line) {
-    const auto c = parse_case(line);
-    if (!c) return c.error().message;
-    const auto f = find_family(c->family());
-    const auto w = (*f)->build(*c);
-    return w ? std::string("built") : w.error().message;
-  };
-  EXPECT_EQ(why("attn.paged heads=3/2"), "heads=3/2: query heads must be a multiple of key heads");
-  EXPECT_EQ(why("attn.paged heads=33/2"), "heads=33/2: query heads must be a multiple of key heads");
-  EXPECT_EQ(why("attn.paged lens=1,2 q=1,2,3"), "q: 3 entries for 2 requests in lens");
-  EXPECT_EQ(why("attn.paged lens=268435456*64"), "lens: more than 2^31 cache elements");
-  EXPECT_EQ(why("attn.paged window=3"), "window: two entries, left and right, are needed");
-  EXPECT_EQ(why("attn.paged fill=needle softcap=5"), "fill=needle: no softcap, alibi or topk");
-  EXPECT_EQ(why("attn.paged kv=nvfp4 dim=24"), "dim: nvfp4 needs a multiple of 16");
-  EXPECT_EQ(why("attn.varlen pages=far"), "pages=far: a varlen tensor has no pages");
-  EXPECT_EQ(why("ops.router topk=17"), "topk: more than experts");
-  EXPECT_EQ(why("ops.rotary rot=3"), "rot: an even number up to dim is needed");
-  EXPECT_EQ(why("quant.wna16 k=12"), "k, n: multiples of 8 are needed");
-  EXPECT_EQ(why("attn.paged lens=0 q=0"), "built");
-  EXPECT_EQ(why("attn.paged lens=- q=-"), "built");
-  EXPECT_EQ(why("attn.kvcache lens=-"), "built");
-  EXPECT_EQ(why("merge.states rows=0"), "built");
-}
-
 TEST(Shrink, FindsASmallCaseThatStillFails) {
   const auto c = parse_case("attn.paged lens=40,17,90 q=5,3,2 heads=8/2 window=7,0 softcap=5 seed=9");
   int calls = 0;
@@ -135,6 +110,56 @@ TEST(Shrink, FindsASmallCaseThatStillFails) {
   EXPECT_TRUE(small.list("window").empty());
   EXPECT_LE(calls, 200);
   EXPECT_GT(small.real("softcap"), 0);
+}
+
+TEST(Suite, TheFullTierHoldsTheSmokeTierReportsAndLongCases) {
+  for (const Family& f : families()) {
+    const auto smoke = suite(f, Tier::kSmoke), full = suite(f, Tier::kFull);
+    ASSERT_GE(full.size(), smoke.size() + 8) << f.name;
+    for (std::size_t i = 0; i < smoke.size(); ++i) EXPECT_EQ(full[i], smoke[i]);
+    for (const Case& c : full) {
+      const auto again = parse_case(c.print());
+      ASSERT_TRUE(again) << c.print();
+      EXPECT_EQ(*again, c);
+    }
+  }
+  const auto paged = suite(**find_family("attn.paged"), Tier::kFull);
+  EXPECT_TRUE(std::any_of(paged.begin(), paged.end(), [](const Case& c) {
+    return !c.list("lens").empty() && c.list("lens")[0] == 131072;
+  }));
+  EXPECT_EQ(parse_tier("fast"), std::nullopt);
+}
+
+// What is called earlier has the same weights and other activations.
+TEST(BufferMutants, ReturnWhatAnEarlierCallLeft) {
+  const Family& f = **find_family("quant.w8a8");
+  const auto w = f.build(*parse_case("quant.w8a8 m=4 n=8 seed=3"));
+  const auto earlier = f.build(*parse_case("quant.w8a8 m=4 n=8 call=1 seed=3"));
+  const std::size_t previous = f.mutants.size() - 1, stale = f.mutants.size();
+  ASSERT_EQ(f.mutants[previous - 1].name, "previous-output");
+  ASSERT_EQ(f.mutants[stale - 1].name, "stale-buffer");
+  const auto honest = (*w)->simulate(0, 0), before = (*earlier)->simulate(0, 0);
+  EXPECT_TRUE(same_outputs((*w)->simulate(0, previous), before));
+  const auto half = (*w)->simulate(0, stale);
+  for (std::size_t i = 0; i < half[0].value.size(); ++i)
+    EXPECT_EQ(half[0].value[i], (i < half[0].value.size() / 2 ? honest : before)[0].value[i]);
+}
+
+// Long dot products on 14-bit accumulators, in a contract that promises no more: not a pass.
+TEST(SelfTest, WhatIsTooInaccurateToJudgeIsNoPass) {
+  const Family& f = **find_family("attn.varlen");
+  const auto fp8 = static_cast<std::size_t>(
+      std::find(f.contracts.begin(), f.contracts.end(), "fp8-sums") - f.contracts.begin());
+  const auto verdict = [&](const std::string& line, std::size_t contract) {
+    const auto w = f.build(*parse_case(line));
+    return judge(*(*w)->reference(contract), (*w)->simulate(contract, 0));
+  };
+  const Verdict vague = verdict("attn.varlen lens=64 heads=1 dim=2048 fill=peaked seed=1", fp8);
+  EXPECT_TRUE(vague.passed());
+  EXPECT_TRUE(vague.undecided());
+  EXPECT_EQ(vague.summary().rfind("too inaccurate to judge: ", 0), 0u) << vague.summary();
+  EXPECT_FALSE(verdict("attn.varlen lens=64 heads=1 dim=64 seed=1", fp8).undecided());
+  EXPECT_FALSE(verdict("attn.varlen lens=64 heads=1 dim=2048 fill=peaked seed=1", 0).undecided());
 }
 
 TEST(Cause, NamesTheFaultOrSaysUnknown) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <set>
 
 #include "cases/sim_arith.h"
+#include "formats/small_float.h"
 
 namespace assay::num {
 namespace {
@@ -32,6 +34,12 @@ class Kernel {
         kv_heads_(p_.kv.k.shape()[2]),
         block_(p_.kv.k.shape()[1]),
         q_lens_(p_.q_lens) {
+    DType type = p_.kv.k.type();
+    if (dtype_bits(type) <= 16) v_meaning_ = decoded_patterns(type);
+    if (is(AttentionBug::kFnuzAsFn) && type == DType::kE4m3fnuz) type = DType::kE4m3fn;
+    if (dtype_bits(type) <= 16) k_meaning_ = decoded_patterns(type);
+    for (std::int64_t i = 0; i < tokens_ * heads_ * qk_; ++i)
+      q_.push_back(static_cast<float>(p_.q.load(p_.q.offset() + i)));
     const auto requests = static_cast<std::int64_t>(q_lens_.size());
     if (bug != AttentionBug::kUniformBatch || requests == 0) return;
     const std::int64_t each = (tokens_ + requests - 1) / requests;
@@ -69,24 +77,57 @@ class Kernel {
     return block;
   }
 
-  std::int64_t address(const TensorView& t, std::int64_t block, std::int64_t slot, std::int64_t head,
-                       std::int64_t d) const {
+  // Of the first element of a row.
+  std::int64_t address(const TensorView& t, std::int64_t block, std::int64_t slot, std::int64_t head) const {
     std::int64_t stride = t.strides()[0];
     if (is(AttentionBug::kBlockStride)) stride = block_ * kv_heads_ * t.shape()[3];
-    std::int64_t at =
-        t.offset() + block * stride + slot * t.strides()[1] + head * t.strides()[2] + d * t.strides()[3];
-    if (is(AttentionBug::kOffset32Bit)) at &= 0x7fffffff;
-    return at;
+    return t.offset() + block * stride + slot * t.strides()[1] + head * t.strides()[2];
   }
 
+  // The number that the bits of one element mean, 0 outside of the buffer.
   float element(const TensorView& t, std::int64_t at) const {
     const std::int64_t held = static_cast<std::int64_t>(t.bytes().size()) * 8 / dtype_bits(t.type());
     if (at < 0 || at >= held) return 0;
-    if (is(AttentionBug::kNibbleSwapped) && dtype_bits(t.type()) == 4) at ^= 1;
-    const DType type =
-        is(AttentionBug::kFnuzAsFn) && t.type() == DType::kE4m3fnuz ? DType::kE4m3fn : t.type();
-    return type == DType::kBf16 ? bf16_to_float(static_cast<std::uint16_t>(t.load_bits(at)))
-                                : static_cast<float>(decode(type, t.load_bits(at)));
+    const std::byte* bytes = t.bytes().data();
+    switch (dtype_bits(t.type())) {
+      case 4:
+        if (is(AttentionBug::kNibbleSwapped) && &t == &p_.kv.k) at ^= 1;
+        return meaning(t)[static_cast<std::size_t>(bytes[at / 2] >> (at % 2 * 4)) & 15];
+      case 8:
+        return meaning(t)[static_cast<std::size_t>(bytes[at])];
+      case 16:
+        return meaning(t)[bits_at<std::uint16_t>(bytes + 2 * at)];
+      default:
+        return bits_at<float>(bytes + 4 * at);
+    }
+  }
+
+  const float* meaning(const TensorView& t) const { return &t == &p_.kv.k ? k_meaning_ : v_meaning_; }
+
+  template <class T>
+  static T bits_at(const std::byte* from) {
+    T bits;
+    std::memcpy(&bits, from, sizeof bits);
+    return bits;
+  }
+
+  // One row of a key or value.
+  void load_row(const TensorView& t, std::int64_t at, std::int64_t dims, float* to) const {
+    const std::int64_t stride = t.strides()[3], bytes = static_cast<std::int64_t>(t.bytes().size());
+    const bool inside = stride == 1 && at >= 0 && !is(AttentionBug::kOffset32Bit);
+    const std::byte* from = t.bytes().data();
+    if (inside && t.type() == DType::kBf16 && (at + dims) * 2 <= bytes) {
+      for (std::int64_t d = 0; d < dims; ++d)
+        to[d] = bf16_to_float(bits_at<std::uint16_t>(from + 2 * (at + d)));
+    } else if (inside && dtype_bits(t.type()) == 8 && at + dims <= bytes) {
+      for (std::int64_t d = 0; d < dims; ++d) to[d] = meaning(t)[static_cast<std::size_t>(from[at + d])];
+    } else {
+      for (std::int64_t d = 0; d < dims; ++d) to[d] = element(t, wrapped(at + d * stride));
+    }
+  }
+
+  std::int64_t wrapped(std::int64_t at) const {
+    return is(AttentionBug::kOffset32Bit) ? at & 0x7fffffff : at;
   }
 
   float cache_scale(const CacheScale& s, bool dropped, std::size_t r, std::int64_t block, std::int64_t slot,
@@ -100,8 +141,8 @@ class Kernel {
     }
     if (!s.group.shape().empty()) {
       const std::int64_t groups = s.group.shape()[3], g = d / s.group_size;
-      f *= static_cast<float>(
-          s.group.at({block, slot, head, is(AttentionBug::kBlockScaleNeighbour) ? (g + 1) % groups : g}));
+      const bool wrong = is(AttentionBug::kBlockScaleNeighbour) && &s == &p_.kv.k_scale;
+      f *= static_cast<float>(s.group.at({block, slot, head, wrong ? (g + 1) % groups : g}));
     }
     return f;
   }
@@ -114,21 +155,26 @@ class Kernel {
       std::fill_n(v, vd_, 0.0f);
       return;
     }
-    const bool by_dim = !p_.kv.k_scale.group.shape().empty();
-    float ks = cache_scale(p_.kv.k_scale, is(AttentionBug::kKScaleDropped), r, block, slot, head, 0);
-    float vs = cache_scale(p_.kv.v_scale, is(AttentionBug::kVScaleDropped), r, block, slot, head, 0);
-    for (std::int64_t d = 0; d < qk_; ++d) {
-      if (by_dim) ks = cache_scale(p_.kv.k_scale, is(AttentionBug::kKScaleDropped), r, block, slot, head, d);
-      k[d] = element(p_.kv.k, address(p_.kv.k, block, slot, head, d)) * ks;
-      if (k_.k_rounded) k[d] = round_to_f32(k_.operand, k[d]);
-    }
-    for (std::int64_t d = 0; d < vd_; ++d) {
-      if (by_dim) vs = cache_scale(p_.kv.v_scale, is(AttentionBug::kVScaleDropped), r, block, slot, head, d);
-      std::int64_t at = address(p_.kv.v, block, slot, head, d);
-      if (is(AttentionBug::kValueDimPadded) && qk_ != vd_)
-        at += (block_ == 1 ? block : slot) * kv_heads_ * (qk_ - vd_);
-      v[d] = element(p_.kv.v, at) * vs;
-      if (k_.v_type != DType::kF64) v[d] = round_to_f32(k_.v_type, v[d]);
+    load_row(p_.kv.k, address(p_.kv.k, block, slot, head), qk_, k);
+    scale_row(p_.kv.k_scale, is(AttentionBug::kKScaleDropped), r, block, slot, head, qk_, k);
+    if (k_.k_rounded)
+      for (std::int64_t d = 0; d < qk_; ++d) k[d] = round_to_f32(k_.operand, k[d]);
+    std::int64_t at = address(p_.kv.v, block, slot, head);
+    if (is(AttentionBug::kValueDimPadded) && qk_ != vd_)
+      at += (block_ == 1 ? block : slot) * kv_heads_ * (qk_ - vd_);
+    load_row(p_.kv.v, at, vd_, v);
+    scale_row(p_.kv.v_scale, is(AttentionBug::kVScaleDropped), r, block, slot, head, vd_, v);
+    if (k_.v_type != DType::kF64)
+      for (std::int64_t d = 0; d < vd_; ++d) v[d] = round_to_f32(k_.v_type, v[d]);
+  }
+
+  void scale_row(const CacheScale& s, bool dropped, std::size_t r, std::int64_t block, std::int64_t slot,
+                 std::int64_t head, std::int64_t dims, float* row) const {
+    const bool by_group = !s.group.shape().empty();
+    float f = cache_scale(s, dropped, r, block, slot, head, 0);
+    for (std::int64_t d = 0; d < dims; ++d) {
+      if (by_group && d % s.group_size == 0) f = cache_scale(s, dropped, r, block, slot, head, d);
+      row[d] *= f;
     }
   }
 
@@ -207,8 +253,10 @@ class Kernel {
     if (is(AttentionBug::kHeadDropped) && h == heads_ - 1) return;
     if (is(AttentionBug::kHeadCountLocal) && h >= (heads_ + 1) / 2) h -= (heads_ + 1) / 2;
     std::vector<float> q(qk_);
-    for (std::int64_t d = 0; d < qk_; ++d)
-      q[d] = static_cast<float>(p_.q.load(p_.q.offset() + (token * heads_ + h) * qk_ + d));
+    for (std::int64_t d = 0; d < qk_; ++d) {
+      q[d] = q_[(token * heads_ + h) * qk_ + d];
+      if (k_.q_scaled_rounded) q[d] = round_to_f32(k_.operand, q[d] * scale());
+    }
     const auto n = static_cast<std::int64_t>(keys.size());
     const std::int64_t part = std::max<std::int64_t>(1, (n + k_.splits - 1) / k_.splits);
     std::vector<Partial> parts;
@@ -224,24 +272,25 @@ class Kernel {
   // V of the slots behind the last key, multiplied by a weight of zero.
   void poison_from_tail(std::size_t r, std::int64_t h, Partial& part) const {
     const std::int64_t slot = p_.kv_lens[r] % block_, block = block_of(r, p_.kv_lens[r] / block_);
-    for (std::int64_t d = 0; d < vd_; ++d)
-      part.acc[d] += 0.0f * element(p_.kv.v, address(p_.kv.v, block, slot, h / (heads_ / kv_heads_), d));
+    std::vector<float> row(vd_);
+    load_row(p_.kv.v, address(p_.kv.v, block, slot, h / (heads_ / kv_heads_)), vd_, row.data());
+    for (std::int64_t d = 0; d < vd_; ++d) part.acc[d] += 0.0f * row[d];
   }
 
-  float score(std::int64_t i, std::size_t r, std::int64_t h, const std::vector<float>& q, const float* key,
-              std::int64_t j) const {
-    float scale = static_cast<float>(p_.scale);
-    if (is(AttentionBug::kScaleHigh)) scale *= 1.01f;
-    if (is(AttentionBug::kScaleLow)) scale *= 0.99f;
-    if (is(AttentionBug::kQScaleTwice)) scale *= scale;
-    Accumulator acc(k_.scores);
-    for (std::int64_t d = 0; d < qk_; ++d)
-      acc.add(k_.q_scaled_rounded ? round_to_f32(k_.operand, q[d] * scale) : q[d], key[d]);
-    float s = acc.total();
+  float scale() const {
+    const auto scale = static_cast<float>(p_.scale);
+    if (is(AttentionBug::kScaleHigh)) return scale * 1.01f;
+    if (is(AttentionBug::kScaleLow)) return scale * 0.99f;
+    return is(AttentionBug::kQScaleTwice) ? scale * scale : scale;
+  }
+
+  // From q·k, or from (q·scale)·k where that product is what the kernel stores, to the score.
+  float score(std::int64_t i, std::size_t r, std::int64_t h, float dot, std::int64_t j) const {
+    float s = dot;
     const auto cap = static_cast<float>(p_.softcap);
     const bool bends = cap > 0 || !p_.alibi.empty();
-    if (cap > 0 && is(AttentionBug::kSoftcapBeforeScale)) return cap * std::tanh(s / cap) * scale;
-    if (!k_.q_scaled_rounded) s *= scale;
+    if (cap > 0 && is(AttentionBug::kSoftcapBeforeScale)) return cap * std::tanh(s / cap) * scale();
+    if (!k_.q_scaled_rounded) s *= scale();
     if (bends)
       for (int n = 0; n < k_.score_roundings; ++n) s = round_to_f32(k_.operand, s);
     if (cap > 0 && !is(AttentionBug::kSoftcapOmitted)) s = cap * tanh_of(s / cap);
@@ -278,18 +327,21 @@ class Kernel {
     const auto n = static_cast<std::int64_t>(keys.size());
     const std::int64_t tile = k_.tile > 0 ? k_.tile : std::max<std::int64_t>(1, n);
     const std::vector<float> zero(std::max(qk_, vd_), 0.0f);
-    std::vector<float> scores;
-    std::vector<const float*> rows;
+    std::vector<float> scores(static_cast<std::size_t>(std::min(n, tile)));
+    std::vector<const float*> key_rows, value_rows;
     for (std::int64_t t = 0; t < n; t += tile) {
       const std::int64_t end = std::min(n, t + tile);
-      scores.clear();
-      rows.clear();
+      key_rows.clear();
+      value_rows.clear();
       for (std::int64_t a = t; a < end; ++a) {
-        const std::int64_t j = keys[a];
-        scores.push_back(score(i, r, h, q, j < 0 ? zero.data() : k + j * qk_, std::max<std::int64_t>(j, 0)));
-        rows.push_back(j < 0 ? zero.data() : v + j * vd_);
+        key_rows.push_back(keys[a] < 0 ? zero.data() : k + keys[a] * qk_);
+        value_rows.push_back(keys[a] < 0 ? zero.data() : v + keys[a] * vd_);
       }
-      step(part, scores, rows);
+      scores.resize(static_cast<std::size_t>(end - t));
+      dots_in_order(k_.scores, q.data(), key_rows.data(), end - t, qk_, scores.data());
+      for (std::int64_t a = t; a < end; ++a)
+        scores[a - t] = score(i, r, h, scores[a - t], std::max<std::int64_t>(keys[a], 0));
+      step(part, scores, value_rows);
     }
     return part;
   }
@@ -322,22 +374,12 @@ class Kernel {
 
   void accumulate(std::vector<float>& acc, const std::vector<float>& weights,
                   const std::vector<const float*>& rows) const {
-    if (k_.values.order == Accumulation::Order::kMma) {
-      double terms[32];
-      for (std::size_t d = 0; d < acc.size(); ++d)
-        for (std::size_t a = 0; a < rows.size(); a += k_.values.block) {
-          const int count = static_cast<int>(std::min<std::size_t>(k_.values.block, rows.size() - a));
-          for (int b = 0; b < count; ++b) terms[b] = static_cast<double>(weights[a + b]) * rows[a + b][d];
-          acc[d] = mma_block(acc[d], terms, count, k_.values.fraction_bits);
-        }
-      return;
-    }
+    const auto count = static_cast<std::int64_t>(rows.size());
+    if (!k_.fresh_register)
+      return add_rows_in_order(k_.values, weights.data(), rows.data(), count, vd_, acc.data());
     std::vector<float> fresh(acc.size(), 0.0f);
-    std::vector<float>& to = k_.fresh_register ? fresh : acc;
-    for (std::size_t a = 0; a < rows.size(); ++a)
-      for (std::size_t d = 0; d < acc.size(); ++d) to[d] += weights[a] * rows[a][d];
-    if (k_.fresh_register)
-      for (std::size_t d = 0; d < acc.size(); ++d) acc[d] += fresh[d];
+    add_rows_in_order(k_.values, weights.data(), rows.data(), count, vd_, fresh.data());
+    for (std::size_t d = 0; d < acc.size(); ++d) acc[d] += fresh[d];
   }
 
   // ---- merge and output
@@ -385,6 +427,8 @@ class Kernel {
   const AttentionBug bug_;
   const std::int64_t tokens_, heads_, qk_, vd_, kv_heads_, block_;
   std::vector<std::int64_t> q_lens_;
+  const float *k_meaning_ = nullptr, *v_meaning_ = nullptr;  // of each bit pattern of the cache's type
+  std::vector<float> q_;
   Actual out_, lse_;
 };
 

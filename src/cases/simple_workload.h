@@ -2,9 +2,11 @@
 // differ.
 #pragma once
 
+#include <cmath>
 #include <deque>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cases/family.h"
@@ -80,6 +82,26 @@ auto builder() {
     if (!state) return tl::unexpected(state.error());
     return std::make_unique<SimpleWorkload<State>>(std::move(*state));
   };
+}
+
+// Elements of one tensor of a workload, which holds them as binary64 as well.
+constexpr double kMostHeld = 0x1p28;
+
+// Error: names the keys whose product is too large. The factors are counts, so no product of theirs overflows.
+inline Expected<void> expect_few(const std::string& keys, std::initializer_list<std::int64_t> factors,
+                                 double most = kMostHeld) {
+  double product = 1;
+  for (std::int64_t x : factors) product *= static_cast<double>(x);
+  if (product <= most) return {};
+  return fail(keys + ": more than 2^" + std::to_string(std::ilogb(most)) + " elements");
+}
+
+// a[m][k]·w[k][n], small enough to be held and to be worked out.
+inline Expected<void> expect_gemm(std::int64_t m, std::int64_t k, std::int64_t n) {
+  if (auto ok = expect_few("m, k, n", {m, k, n}, 0x1p33); !ok) return ok;
+  for (const auto& [keys, x, y] : {std::tuple{"m, k", m, k}, {"k, n", k, n}, {"m, n", m, n}})
+    if (auto ok = expect_few(keys, {x, y}); !ok) return ok;
+  return {};
 }
 
 // For values that the schema's bounds guarantee.

@@ -66,17 +66,20 @@ struct Wna16State {
     identity = c.word("fill") == "identity";
     with_bias = c.word("bias") == "on";
     if (packed.k % 8 != 0 || packed.n % 8 != 0) return fail("k, n: multiples of 8 are needed");
-    if (static_cast<double>(m) * static_cast<double>(packed.k) * static_cast<double>(packed.n) > 0x1p33)
-      return fail("m, k, n: more than 2^33 products");
+    if (auto ok = expect_gemm(m, packed.k, packed.n); !ok) return ok;
     fill(c);
     return {};
   }
 
   void fill(const Case& c) {
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
-    const Random rc(seed, 1), rz(seed, 2), rs(seed, 3), ra(seed, 4);
+    const Random rc(seed, 1), rz(seed, 2), rs(seed, 3),
+        ra(seed, 4 + 100 * static_cast<std::uint64_t>(c.integer("call")));
     const std::int64_t top = (1 << packed.bits) - 1, groups = (packed.k + packed.group - 1) / packed.group;
     const bool level = c.word("fill") == "level";
+    const std::string& how = c.word("fill");
+    const bool outlier = how == "outlier";
+    const double mean = how == "offset" || how == "flat" ? 1 : 0, size = how == "flat" ? 0.002 : 1;
     UnpackedWeight u;
     for (std::int64_t i = 0; i < packed.k * packed.n; ++i)
       u.code.push_back(static_cast<std::int32_t>(rc.between(i, 0, top)));
@@ -107,13 +110,14 @@ struct Wna16State {
     set.add("g_idx", DType::kI32, {static_cast<std::int64_t>(packed.g_idx.size())},
             [&](std::int64_t i) { return static_cast<double>(packed.g_idx[i]); });
     a = set.add("a", type, {m, packed.k}, [&](std::int64_t i) {
-      return identity ? (i / packed.k == i % packed.k ? 1.0 : 0.0) : ra.normal(i);
+      if (identity) return i / packed.k == i % packed.k ? 1.0 : 0.0;
+      return (outlier && i % packed.k == 0 ? 4096 : 1) * (mean + size * ra.normal(i));
     });
     if (with_bias)
       bias = set.add("bias", type, {packed.n}, [&](std::int64_t j) {
         return level ? 0.004 * static_cast<double>(j % 3 + 1) : static_cast<double>(j % 5) - 2;
       });
-    iid = !identity && m >= 4;
+    iid = !identity && !outlier && mean == 0 && m >= 4;
   }
 
   GemmContract contract(std::size_t k) const {
@@ -198,6 +202,7 @@ struct Wna16State {
       c.partial = DType::kF32;
     }
     Actual out{"out", type, {m, packed.n}, std::vector<double>(m * packed.n)};
+    const std::vector<float> rows(a.begin(), a.end());
     std::vector<float> w(packed.k);
     for (std::int64_t j = 0; j < packed.n; ++j) {
       for (std::int64_t i = 0; i < packed.k; ++i) {
@@ -206,7 +211,7 @@ struct Wna16State {
         if (bug == kTail && i >= packed.k / 32 * 32) w[i] = 0;
       }
       for (std::int64_t r = 0; r < m; ++r) {
-        float o = product(&a[r * packed.k], w, c, bug);
+        float o = product(&rows[r * packed.k], w, c, bug);
         const std::int64_t bj = bug == kBiasPermuted ? j ^ 1 : j;
         if (!bias.empty() && bug != kBias) o += static_cast<float>(bias[bj]);
         out.value[r * packed.n + j] = fine ? o : round_to_f32(type, o);
@@ -215,15 +220,13 @@ struct Wna16State {
     return {out};
   }
 
-  float product(const double* row, const std::vector<float>& w, const GemmContract& c, Bug bug) const {
+  float product(const float* row, const std::vector<float>& w, const GemmContract& c, Bug bug) const {
     const std::int64_t part = (packed.k + c.splits - 1) / c.splits;
     float sum = 0;
     for (std::int64_t s = 0; s < c.splits; ++s) {
       if (bug == kSplitDropped && s == c.splits - 1 && c.splits > 1) break;
-      Accumulator acc(c.order);
-      for (std::int64_t i = s * part; i < std::min(packed.k, (s + 1) * part); ++i)
-        acc.add(static_cast<float>(row[i]), w[i]);
-      const float p = acc.total();
+      const std::int64_t from = std::min(packed.k, s * part), count = std::min(packed.k - from, part);
+      const float p = dot_in_order(c.order, row + from, w.data() + from, count);
       sum = c.splits > 1 ? round_to_f32(c.partial, sum + round_to_f32(c.partial, p)) : p;
     }
     return sum;
@@ -251,8 +254,10 @@ Family wna16_family() {
         "randn",
         0,
         0,
-        {"randn", "identity", "level"},
-        "level: scales and zero points near each other"},
+        {"randn", "identity", "level", "offset", "flat", "outlier"},
+        "level: scales and zero points near each other; offset: activations of mean 1; flat: near 1; outlier: one "
+        "channel far above the others"},
+       {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same weights and other activations"},
        {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
   f.contracts = {"rounded-weights", "scale-after", "split-k-low"};
   f.mutants = {{"zero-point", "zero points off by one"},
@@ -293,7 +298,13 @@ Family wna16_family() {
              n + " m=1 k=512 n=8 group=256 fill=level order=act seed=5",
              n + " m=1 k=512 n=8 group=0 fill=level seed=0",
              n + " m=1 k=512 n=8 group=0 fill=level seed=16",
-             n + " m=1 k=512 n=8 group=0 fill=level zeros=sym seed=136"};
+             n + " m=1 k=512 n=8 group=0 fill=level zeros=sym seed=136",
+             n + " fill=flat",
+             n + " m=1 k=65544 n=8 fill=level seed=2",
+             n + " m=1 k=512 n=8 group=0 fill=level seed=178",
+             n + " format=gptq1 m=1 k=512 n=8 group=0 seed=778",
+             n + " m=1 k=8 n=8 group=0 fill=outlier seed=145",
+             n + " m=1 k=32 n=8 group=0 fill=outlier"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     set_key(c, "format", d.pick({"gptq1", "gptq2", "awq", "ct"}));
@@ -303,10 +314,16 @@ Family wna16_family() {
     set_key(c, "order", d.pick({"plain", "act"}));
     set_key(c, "bias", d.pick({"on", "off"}));
     set_key(c, "m", d.pick({"0", "1", "5", "16"}));
-    set_key(c, "k", longest > 4096 && d.chance(0.12) ? "32768" : d.pick({"8", "128", "152", "512"}));
+    set_key(c, "k", d.pick({"8", "128", "152", "512"}));
     set_key(c, "n", d.pick({"8", "16", "40"}));
     set_key(c, "group", d.pick({"0", "32", "128"}));
-    set_key(c, "fill", c.integer("k") <= 512 && d.chance(0.3) ? "identity" : d.pick({"randn", "level"}));
+    set_key(c, "fill", d.chance(0.3) ? "identity" : d.pick({"randn", "level", "offset"}));
+    if (longest > kLong) {
+      set_key(c, "m", d.pick({"1", "5"}));
+      set_key(c, "k", d.pick({"32768", "40000"}));
+      set_key(c, "n", "8");
+      set_key(c, "fill", d.pick({"randn", "level", "offset"}));
+    }
     set_key(c, "seed", std::to_string(d.between(0, 999999)));
     return c;
   };
@@ -329,6 +346,8 @@ struct RepackState {
     s->groups = c.integer("groups");
     s->n = c.integer("n");
     if (s->n % 8 != 0) return fail("n: a multiple of 8 is needed");
+    if (auto ok = expect_few("experts, groups, n", {s->experts, s->groups, s->n}); !ok)
+      return tl::unexpected(ok.error());
     const auto values =
         s->set.add("qzeros", DType::kI32, {s->experts, s->groups, s->n / 8}, [&](std::int64_t i) {
           return static_cast<double>(

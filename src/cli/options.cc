@@ -47,6 +47,8 @@ const std::array kOptions = std::to_array<OptionRow>({
     {kEngine, "--no-cache", "", &Options::no_cache, "neither read nor write the fact cache"},
     {kReporting, "--format", "FORMAT", &Options::format, "full, concise, json or markdown (default: full)"},
     {kValidation, "--self-test", "", &Options::self_test, "prove the gates: every mutant, and honest kernels"},
+    {kValidation, "--cases", "", &Options::cases, "print the case lines of the families' suites"},
+    {kValidation, "--tier", "smoke|full", &Options::tier, "which suites (default: smoke)"},
     {kValidation, "--format", "FORMAT", &Options::format, "text or json (default: text)"},
     {kListing, "--format", "FORMAT", &Options::format, "concise, json or markdown (default: concise)"},
     {kPreflight, "--format", "FORMAT", &Options::format, "text or json (default: text)"},

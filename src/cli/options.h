@@ -30,12 +30,13 @@ struct Options {
   std::string rule;    // of explain
   std::string action;  // of cache
   std::vector<std::string> families;  // of validate
-  bool self_test = false;
+  std::string tier;                   // of validate
+  bool self_test = false, cases = false;
   bool quick = false;  // of startup
   bool no_import = false, confirm = false, assume_confirmed = false;  // of preflight
   std::string callable;              // of identity
   std::vector<std::string> imports;  // of identity
-  std::string time_limit;                                            // seconds, of one question to the interpreter
+  std::string time_limit;            // seconds, of one question to the interpreter
 };
 
 // Sets of options; a command takes several.
