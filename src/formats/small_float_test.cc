@@ -37,6 +37,62 @@ void expect_both(DType type, double x, std::uint64_t bits, Rounding rounding) {
   }
 }
 
+// Sign, exponent and fraction as the standards' tables give them, without decode().
+TEST(SmallFloat, EveryPatternMeansWhatItsStandardSays) {
+  struct Row {
+    DType type;
+    int exponent_bits, fraction_bits, bias;
+    bool infinities;               // the top exponent holds infinities and NaNs
+    std::vector<unsigned> no_number;  // NaN, where only single patterns are
+  };
+  const Row rows[] = {{DType::kBf16, 8, 7, 127, true, {}},          {DType::kF16, 5, 10, 15, true, {}},
+                      {DType::kE5m2, 5, 2, 15, true, {}},           {DType::kE4m3fn, 4, 3, 7, false, {0x7f, 0xff}},
+                      {DType::kE4m3fnuz, 4, 3, 8, false, {0x80}},   {DType::kE5m2fnuz, 5, 2, 16, false, {0x80}},
+                      {DType::kE2m1, 2, 1, 1, false, {}}};
+  for (const Row& row : rows)
+    for (unsigned bits = 0; bits < 1u << dtype_bits(row.type); ++bits) {
+      const unsigned fraction = bits % (1u << row.fraction_bits),
+                     exponent = bits >> row.fraction_bits & ((1u << row.exponent_bits) - 1);
+      const double sign = bits >> (dtype_bits(row.type) - 1) ? -1 : 1, unit = std::pow(2.0, -row.fraction_bits);
+      double value = exponent == 0 ? std::pow(2.0, 1 - row.bias) * fraction * unit
+                                   : std::pow(2.0, static_cast<int>(exponent) - row.bias) * (1 + fraction * unit);
+      if (row.infinities && exponent == (1u << row.exponent_bits) - 1)
+        value = fraction == 0 ? std::numeric_limits<double>::infinity() : std::nan("");
+      for (unsigned nan : row.no_number)
+        if (bits == nan) value = std::nan("");
+      const double got = decode(row.type, bits);
+      if (std::isnan(value)) {
+        ASSERT_TRUE(std::isnan(got)) << dtype_name(row.type) << " " << bits;
+      } else {
+        ASSERT_EQ(got, sign * value) << dtype_name(row.type) << " " << bits;
+        ASSERT_EQ(std::signbit(got), sign < 0) << dtype_name(row.type) << " " << bits;
+      }
+    }
+  for (unsigned bits = 0; bits < 255; ++bits) {
+    ASSERT_EQ(decode(DType::kE8m0, bits), std::pow(2.0, static_cast<int>(bits) - 127));
+    ASSERT_EQ(encode(DType::kE8m0, std::pow(2.0, static_cast<int>(bits) - 127)), bits);
+  }
+  for (int x = -128; x < 128; ++x) {
+    ASSERT_EQ(decode(DType::kI8, static_cast<unsigned>(x) & 0xff), x);
+    ASSERT_EQ(encode(DType::kI8, x), static_cast<unsigned>(x) & 0xff);
+  }
+  for (int x = -8; x < 8; ++x) {
+    ASSERT_EQ(decode(DType::kI4, static_cast<unsigned>(x) & 0xf), x);
+    ASSERT_EQ(encode(DType::kI4, x), static_cast<unsigned>(x) & 0xf);
+    ASSERT_EQ(encode(DType::kU4, x + 8), static_cast<unsigned>(x + 8));
+  }
+}
+
+TEST(SmallFloat, TablesEqualTheDefinition) {
+  for (DType type : kSmall) {
+    const float* table = decoded_patterns(type);
+    for (std::uint64_t bits = 0; bits < (1ull << dtype_bits(type)); ++bits) {
+      const double v = decode(type, bits);
+      ASSERT_TRUE(std::isnan(v) ? std::isnan(table[bits]) : v == table[bits]) << dtype_name(type) << " " << bits;
+    }
+  }
+}
+
 TEST(SmallFloat, EveryPatternComesBack) {
   for (DType type : kSmall)
     for (std::uint64_t bits = 0; bits < (1ull << dtype_bits(type)); ++bits) {

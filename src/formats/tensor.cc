@@ -130,6 +130,11 @@ void TensorView::load_row(std::initializer_list<std::int64_t> start, std::int64_
     for (std::int64_t i = 0; i < count; ++i) to[i] = bf16_to_float(read<std::uint16_t>(from + 2 * i));
     return;
   }
+  if (dtype_bits(type_) == 8 && step == 1) {
+    const float* meaning = decoded_patterns(type_);
+    for (std::int64_t i = 0; i < count; ++i) to[i] = meaning[static_cast<std::size_t>(bytes_[element + i])];
+    return;
+  }
   for (std::int64_t i = 0; i < count; ++i, element += step) to[i] = load(element);
 }
 
