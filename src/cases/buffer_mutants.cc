@@ -17,6 +17,9 @@ class BufferWorkload : public Workload {
   Expected<std::vector<Reference>> reference(std::size_t contract) const override {
     return now_->reference(contract);
   }
+  Expected<std::vector<std::vector<Reference>>> references(std::size_t contracts) const override {
+    return now_->references(contracts);
+  }
 
   std::vector<Actual> simulate(std::size_t contract, std::size_t mutant, bool fine) const override {
     if (mutant <= own_mutants_) return now_->simulate(contract, mutant, fine);

@@ -9,6 +9,16 @@
 
 namespace assay::num {
 
+Expected<std::vector<std::vector<Reference>>> Workload::references(std::size_t contracts) const {
+  std::vector<std::vector<Reference>> all;
+  for (std::size_t k = 0; k < contracts; ++k) {
+    auto refs = reference(k);
+    if (!refs) return tl::unexpected(refs.error());
+    all.push_back(std::move(*refs));
+  }
+  return all;
+}
+
 const std::vector<Family>& families() {
   static const std::vector<Family> all = [] {
     std::vector<Family> made = attention_families();

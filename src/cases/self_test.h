@@ -18,7 +18,7 @@ struct SelfTestOptions {
   Tier tier = Tier::kSmoke;           // cases that the mutants are shown
   std::int64_t honest_cases = 500;    // random cases per family and contract
   std::int64_t guess_cases = 2;       // random cases per mutant for the guessed cause
-  std::int64_t longest = 65536;       // keys of a random case
+  std::int64_t longest = 40000;       // keys of a long random case; one in eight is long
   bool plain = true;                  // look for a plain input on which each mutant passes allclose
   std::uint64_t seed = 1;
   int threads = 0;
@@ -36,6 +36,12 @@ struct MutantRow {
   bool killed() const { return killed_cases > 0; }
 };
 
+// Honest cases of one family, each counted once per contract.
+struct HonestCount {
+  std::string family;
+  std::int64_t cases = 0, many_keys = 0, offset = 0, undecided = 0;
+};
+
 struct FalseAlarm {
   std::string line, contract, why;
 };
@@ -46,9 +52,8 @@ struct SelfTestResult {
   std::vector<std::string> survivors;        // family/mutant
   std::int64_t pairs = 0, pairs_killed = 0;  // mutant × every contract on which it changes something
   std::vector<std::string> pair_survivors;   // family/mutant/contract
-  std::int64_t honest_cases = 0;             // case × contract
-  std::int64_t undecided = 0;                // of these: too inaccurate to judge, so no passes
-  std::int64_t long_cases = 0, offset_cases = 0;
+  std::vector<HonestCount> honest;           // one per family
+  HonestCount total;                         // undecided: too inaccurate to judge, so no passes
   std::vector<FalseAlarm> alarms;
   std::array<double, kGates> nearest{};                  // largest ratio of an honest kernel, per gate
   std::array<std::vector<std::string>, kGates> without;  // survivors when that gate is off

@@ -34,10 +34,14 @@ std::string self_test_text(const SelfTestResult& r) {
   text += fmt::format("mutant x contract pairs {}, killed {}, survivors: {}\n", r.pairs, r.pairs_killed,
                       list(r.pair_survivors));
   text += fmt::format("no plain input hides: {}\n", list(r.easy));
+  text += fmt::format("{:<16} {:>12} {:>12} {:>13} {:>22}\n", "family", "honest cases", "32 k keys", "offset values",
+                      "too inaccurate to judge");
+  for (const HonestCount& c : r.honest)
+    text += fmt::format("{:<16} {:>12} {:>12} {:>13} {:>22}\n", c.family, c.cases, c.many_keys, c.offset, c.undecided);
   text += fmt::format(
       "honest cases {} ({} with 32 k keys or more, {} with offset values), too inaccurate to judge {}, false "
       "alarms {}\n",
-      r.honest_cases, r.long_cases, r.offset_cases, r.undecided, r.alarms.size());
+      r.total.cases, r.total.many_keys, r.total.offset, r.total.undecided, r.alarms.size());
   for (const FalseAlarm& a : r.alarms) text += fmt::format("  {} [{}] {}\n", a.line, a.contract, a.why);
   text +=
       fmt::format("closest honest kernel: budget {:.3f}, statistical {:.3f}\n", r.nearest[1], r.nearest[2]);
@@ -56,11 +60,16 @@ std::string self_test_json(const SelfTestResult& r) {
   j["mutants"] = r.mutants;
   j["killed"] = r.killed;
   j["survivors"] = r.survivors;
-  j["honest_cases"] = r.honest_cases;
-  j["undecided"] = r.undecided;
-  j["long_cases"] = r.long_cases;
-  j["offset_cases"] = r.offset_cases;
+  j["honest_cases"] = r.total.cases;
   j["false_alarms"] = r.alarms.size();
+  j["too_inaccurate_to_judge"] = r.total.undecided;
+  j["honest"] = nlohmann::ordered_json::array();
+  for (const HonestCount& c : r.honest)
+    j["honest"].push_back({{"family", c.family},
+                           {"cases", c.cases},
+                           {"many_keys", c.many_keys},
+                           {"offset", c.offset},
+                           {"too_inaccurate_to_judge", c.undecided}});
   j["alarms"] = nlohmann::ordered_json::array();
   for (const FalseAlarm& a : r.alarms)
     j["alarms"].push_back({{"case", a.line}, {"contract", a.contract}, {"why", a.why}});

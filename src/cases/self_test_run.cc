@@ -44,6 +44,7 @@ class SelfTest {
 
   SelfTestResult run() {
     const auto start = std::chrono::steady_clock::now();
+    for (const Family* f : families_) result_.honest.push_back({f->name});
     smoke();
     choose_rows();
     if (options_.plain) plain();
@@ -90,19 +91,19 @@ class SelfTest {
       for (const Case& c : suite(*f, options_.tier)) jobs.push_back({f, c.print()});
     }
     each(jobs, [this](const Job& job, const Workload& w) {
-      for (std::size_t k = 0; k < job.family->contracts.size(); ++k) smoke_case(job, w, k);
+      const auto refs = w.references(job.family->contracts.size());
+      if (!refs) return note_error(job.line + ": " + refs.error().message);
+      for (std::size_t k = 0; k < refs->size(); ++k) smoke_case(job, w, k, (*refs)[k]);
     });
   }
 
-  void smoke_case(const Job& job, const Workload& w, std::size_t contract) {
-    const auto refs = w.reference(contract);
-    if (!refs) return note_error(job.line + ": " + refs.error().message);
+  void smoke_case(const Job& job, const Workload& w, std::size_t contract, const std::vector<Reference>& refs) {
     const auto honest = w.simulate(contract, 0);
-    judge_honest(job, contract, *refs, honest);
+    judge_honest(job, contract, refs, honest);
     for (std::size_t m = 1; m <= job.family->mutants.size(); ++m) {
       const auto made = w.simulate(contract, m);
       if (same_outputs(made, honest)) continue;
-      const Verdict v = judge(*refs, made);
+      const Verdict v = judge(refs, made);
       const std::lock_guard lock(mutex_);
       MutantRow& row = pair(*job.family, m - 1, contract);
       row.changed = true;
@@ -192,11 +193,9 @@ class SelfTest {
         jobs.push_back({f, f->random(f->schema, draw, longest).print()});
       }
     each(jobs, [this](const Job& job, const Workload& w) {
-      for (std::size_t k = 0; k < job.family->contracts.size(); ++k) {
-        const auto refs = w.reference(k);
-        if (!refs) return note_error(job.line + ": " + refs.error().message);
-        judge_honest(job, k, *refs, w.simulate(k, 0));
-      }
+      const auto refs = w.references(job.family->contracts.size());
+      if (!refs) return note_error(job.line + ": " + refs.error().message);
+      for (std::size_t k = 0; k < refs->size(); ++k) judge_honest(job, k, (*refs)[k], w.simulate(k, 0));
     });
   }
 
@@ -204,13 +203,19 @@ class SelfTest {
                     const std::vector<Actual>& honest) {
     const Verdict v = judge(refs, honest);
     const std::lock_guard lock(mutex_);
-    ++result_.honest_cases;
-    result_.undecided += v.undecided();
     for (int g = 0; g < kGates; ++g) result_.nearest[g] = std::max(result_.nearest[g], v.gates[g].worst);
     if (!v.passed()) result_.alarms.push_back({job.line, job.family->contracts[contract], v.summary()});
-    result_.offset_cases += job.line.find("fill=offset") != std::string::npos ||
-                            job.line.find("fill=channel") != std::string::npos;
-    result_.long_cases += is_long(*parse_case(job.line));
+    HonestCount& count = *std::find_if(result_.honest.begin(), result_.honest.end(),
+                                       [&](const HonestCount& c) { return c.family == job.family->name; });
+    const bool offset = job.line.find("fill=offset") != std::string::npos ||
+                        job.line.find("fill=channel") != std::string::npos;
+    const bool many_keys = is_long(*parse_case(job.line));
+    for (HonestCount* c : {&count, &result_.total}) {
+      ++c->cases;
+      c->undecided += v.undecided();
+      c->offset += offset;
+      c->many_keys += many_keys;
+    }
   }
 
   // ---- guessed causes

@@ -130,6 +130,35 @@ TEST(AttentionBudget, ScoresWrongByTheirBudgetStayInsideTwiceThatDoesNot) {
   EXPECT_GT(outside, rows / 2);
 }
 
+// One key of weight nearly 1 and forty thousand of less than half a unit of it: a chain in binary32 swallows
+// them all. That is honest rounding, far more than independent errors would add up to, and is allowed for.
+TEST(AttentionBudget, ASumThatSwallowsSmallWeightsIsHonest) {
+  constexpr std::int64_t kKeys = 40001;
+  testing::Held held;
+  AttentionProblem& p = held.problem;
+  p.q_lens = {1};
+  p.kv_lens = {kKeys};
+  p.q = testing::fill(held.q, DType::kF32, {1, 1, 1}, 1);
+  p.kv.k = testing::fill(held.k, DType::kF32, {1, kKeys, 1, 1}, 2, 0);
+  p.kv.v = testing::fill(held.v, DType::kF32, {1, kKeys, 1, 64}, 3);
+  p.q.set({0, 0, 0}, 1);
+  p.kv.k.set({0, 0, 0, 0}, 17.5);  // e^-17.5 is 0.43 units of 2^-24
+  AttentionContract c = contract(DType::kF32);
+  c.out = DType::kF32;
+  each_row(p, [&](const AttendedRow& row) {
+    float sum = 0;
+    for (std::int64_t j = 0; j < kKeys; ++j)
+      sum += static_cast<float>(std::exp(row.score[j] - row.max));
+    EXPECT_EQ(sum, 1.0f);
+    const double error = std::log(row.sum);
+    const RowBudget b = row_budget(row, c, true);
+    EXPECT_LE(error, b.likely_lse);
+    EXPECT_LE(error, b.lse);
+    EXPECT_GT(error, b.likely_lse / 2);
+    for (std::int64_t d = 0; d < 64; ++d) EXPECT_LE(std::fabs(row.out[d]) * error, 1.5 * b.sigma[d]);
+  });
+}
+
 TEST(AttentionBudget, EmptyRowsAreTheSentinelExactly) {
   testing::Held held;
   AttentionProblem& p = held.problem;
