@@ -187,6 +187,8 @@ class Walker {
           if (n.parent().is(Kind::k_expression_statement) || !string_value(n, text)) continue;
           if (text.find_first_of(" \n/") != std::string::npos) continue;
           if (sem_.live(module, n) == Truth::kNo || replaces_nothing(n)) continue;
+          // ".parser" for import_module(…, package=__name__)
+          if (text[0] == '.' && module.syntax().source().find("import_module(") != std::string_view::npos) text = module.package() + text;
           class_path(module, n, text, ReachState::kLazy);
         }
       }

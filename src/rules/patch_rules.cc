@@ -144,8 +144,9 @@ void missing_target(RuleContext& ctx, Unpatched& unpatched, const PatchSite& s) 
   message += elsewhere ? ": the assignment adds a name that nobody reads there" : ", and nothing reads the name that is put there";
   Finding* f = report(ctx, elsewhere ? "patch-target-missing" : "patch-not-applied", *s.module, s.place, s.target, message);
   if (!f) return;
+  // A method that is put beside those of a class may be meant for users of the plugin.
   bool direct = s.place.is(Kind::k_attribute);
-  if (f->level == Level::kError && !direct) f->level = Level::kWarning;
+  if (f->level == Level::kError && (!direct || is_class(s))) f->level = Level::kWarning;
   f->expected = s.owner.dotted + " has '" + s.attribute + "', or something reads the name";
   f->observed = message;
   Node owner = is_class(s) ? s.owner.cls.definition() : Node();
