@@ -21,6 +21,7 @@ std::span<const RuleFamily> rule_families() {
       {"shifted arguments", check_shifted},
       {"state of objects", check_state},
       {"class identity", check_identity},
+      {"what the target dropped", check_unused},
       {"guards", check_guards},
       {"argument types", check_types},
       {"constructors", check_uninitialised},

@@ -45,6 +45,7 @@ constexpr std::array kRules = std::to_array<RuleInfo>({
      kSignature},
     {"return-arity", kE, "a result is unpacked into another number of values than is returned", kSignature},
     {"implicit-none-return", kW, "a path ends without a value where the caller uses the result", kSource},
+    {"removed-attribute", kW, "an attribute is stored that the target no longer knows", kSource},
     {"super-call-mismatch", kE, "a super() call does not fit the method it reaches", kSignature},
     {"super-in-staticmethod", kE, "super() without arguments in a static method", kSource},
     {"self-passed-explicitly", kE, "self is passed to a method that is already bound", kSignature},

@@ -43,6 +43,7 @@ void check_unimplemented(RuleContext& ctx, const Module& module);
 void check_shifted(RuleContext& ctx, const Module& module);
 void check_state(RuleContext& ctx, const Module& module);
 void check_identity(RuleContext& ctx, const Module& module);
+void check_unused(RuleContext& ctx, const Module& module);
 void check_guards(RuleContext& ctx, const Module& module);
 void check_types(RuleContext& ctx, const Module& module);
 void check_uninitialised(RuleContext& ctx, const Module& module);
