@@ -14,6 +14,7 @@ struct Liveness::Unit {
   std::vector<Unit*> methods;    // of a class
   bool named = false;            // something that can run names it
   bool runs = false;             // and, for a method, objects of its class are in use
+  bool finalizer = false;        // only __del__ leads here
 };
 
 namespace {
@@ -107,7 +108,7 @@ class Liveness::Spread {
         waiting.push_back(unit.get());
         names.push_back(name_of(unit->definition));
       }
-      if (waiting.empty()) return;
+      if (waiting.empty()) break;
       std::sort(names.begin(), names.end());
       names.erase(std::unique(names.begin(), names.end()), names.end());
       std::vector<std::string_view> spelled = of_.questions_.spelled_by_target(names);
@@ -118,6 +119,11 @@ class Liveness::Spread {
       }
       drain();
     }
+    finalizing_ = true;
+    for (auto& [place, unit] : units_) {
+      if (name_of(unit->definition) == "__del__") name(*unit);
+    }
+    drain();
   }
 
  private:
@@ -155,6 +161,7 @@ class Liveness::Spread {
   // Registered by a decorator, started by an entry point, called by the interpreter, or standing in for a module of others.
   bool starts_alive(const Unit& unit) {
     const Module& module = *unit.module;
+    if (name_of(unit.definition) == "__del__") return false;
     if (of_.reach_.runs_at_startup(module, unit.definition.id())) return true;
     std::string_view name = name_of(unit.definition);
     for (Node d : decorators_of(unit.definition)) {
@@ -215,6 +222,7 @@ class Liveness::Spread {
     unit.named = true;
     if (unit.runs || (unit.owner && !unit.owner->runs)) return;
     unit.runs = true;
+    unit.finalizer = finalizing_;
     todo_.push_back(&unit);
   }
 
@@ -399,6 +407,7 @@ class Liveness::Spread {
   std::map<const Module*, bool> stand_ins_;
   std::set<const Unit*> asked_;
   std::deque<Unit*> todo_;
+  bool finalizing_ = false;
 };
 
 Liveness::Liveness(const Project& project, const SourceTree& plugin, const Reachability& reach, LivenessQuestions questions)
@@ -417,7 +426,11 @@ bool Liveness::can_run(Semantics& semantics, const Module& module, Node place, s
   if (!around) return true;
   std::call_once(built_, [&] { Spread(*this, semantics).run(); });
   auto it = units_.find({&module, around.id()});
-  if (it == units_.end() || it->second->runs) return true;
+  if (it == units_.end() || (it->second->runs && !it->second->finalizer)) return true;
+  if (it->second->runs) {
+    reason = "only __del__ leads here: Python prints an exception that is raised there, and goes on";
+    return false;
+  }
   const Unit& unit = *it->second;
   const Unit* cls = unit.owner && !unit.owner->runs ? unit.owner : nullptr;
   std::string name(name_of(cls ? cls->definition : unit.definition));

@@ -15,6 +15,7 @@
 #include "review/bisect.h"
 #include "review/compare.h"
 #include "review/group.h"
+#include "review/late_patches.h"
 #include "review/packages.h"
 #include "review/result_cache.h"
 #include "review/session.h"
@@ -90,6 +91,7 @@ void run_after_all(Session& session, Report& report) {
     if (family.reads_findings) timed(ctx, family.name, [&] { family.run(ctx); });
   }
   take(ctx, report);
+  lower_unmet_replacements(report);
 }
 
 void add_inventory(Session& session, Report& report) {

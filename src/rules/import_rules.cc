@@ -74,15 +74,24 @@ void moved_to(RuleContext& ctx, Broken& b) {
   if (b.elsewhere.size() > 3) b.elsewhere.clear();
 }
 
-// The module itself moved: another module of the target has the same last name.
-std::string renamed_module(RuleContext& ctx, const std::string& dotted) {
+// The module itself moved: one other module of the tree has the same last name.
+std::string only_module(RuleContext& ctx, const SourceTree& tree, std::string_view last) {
   std::string found;
-  for (const Module* m : ctx.project().modules_of(ctx.target)) {
-    if (m->name.size() < 2 || last_part(m->name) != last_part(dotted)) continue;
-    if (!found.empty()) return {};
+  for (const Module* m : ctx.project().modules_of(tree)) {
+    if (m->name.size() < 2 || last_part(m->name) != last || m->kind == ModuleKind::kNamespace) continue;
+    // A package and its module of the same name: what was meant is the module.
+    if (!found.empty() && m->name != found + "." + std::string(last)) return {};
     found = m->name;
   }
   return found;
+}
+
+// A module of that last name: the plugin's own, where one of its modules is missing, else the target's.
+std::string renamed_module(RuleContext& ctx, const std::string& dotted) {
+  std::string own = ctx.target.packages.end() == std::find(ctx.target.packages.begin(), ctx.target.packages.end(), dotted.substr(0, dotted.find('.')))
+                        ? only_module(ctx, ctx.plugin, last_part(dotted))
+                        : std::string();
+  return own.empty() ? only_module(ctx, ctx.target, last_part(dotted)) : own;
 }
 
 void emit(RuleContext& ctx, const Module& module, Node statement, Broken b) {

@@ -113,8 +113,11 @@ void entry_imports(RuleContext& ctx, const ImportFaults& faults, const EntryPoin
     cause = fault;
   }
   if (!cause) return;
+  // What such an entry point gives is a path to the platform's class, which is imported later.
+  const EntryPointGroup* group = ctx.facts.catalog->entry_point_group(e.group);
+  const std::string what = group && group->class_path ? "taking the platform of the entry point " : "loading the entry point ";
   Finding& f = add(ctx, "entry-point-broken", e.value,
-                   "loading the entry point " + e.group + ":" + e.name + " raises: " + cause->location.file + ":" + std::to_string(cause->location.line) + ", " + cause->message);
+                   what + e.group + ":" + e.name + " raises: " + cause->location.file + ":" + std::to_string(cause->location.line) + ", " + cause->message);
   f.location = place_of_entry(ctx, e);
   f.expected = e.value + " runs to its end";
   f.observed = cause->message;
