@@ -1,3 +1,4 @@
+#include "python/skip_string.h"
 #include "python/syntax_check_parts.h"
 
 namespace assay::syntax_check {
@@ -132,6 +133,41 @@ bool declares_encoding(const SyntaxTree& tree) {
   return false;
 }
 
+// PEP 263: what a comment in one of the first two lines declares; empty if none does.
+std::string_view declared_encoding(const SyntaxTree& tree) {
+  for (uint32_t line = 1; line <= 2; ++line) {
+    std::string_view text = tree.line_text(line);
+    size_t begin = text.find_first_not_of(" \t\f\r");
+    if (begin == std::string_view::npos) continue;
+    if (text[begin] != '#') return {};
+    for (size_t at = text.find("coding", begin); at != std::string_view::npos; at = text.find("coding", at + 1)) {
+      size_t name = at + 6;
+      if (name >= text.size() || (text[name] != ':' && text[name] != '=')) continue;
+      name = std::min(text.find_first_not_of(" \t", name + 1), text.size());
+      size_t end = name;
+      while (end < text.size() && (is_identifier_byte(text[end]) || text[end] == '-' || text[end] == '.')) ++end;
+      if (end > name) return text.substr(name, end - name);
+    }
+  }
+  return {};
+}
+
+// Python has some three hundred names for its codecs: only a name that begins like none of them is certainly wrong.
+bool resembles_an_encoding(std::string_view name) {
+  std::string lower;
+  for (char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 32) : c;
+  for (std::string_view prefix : {"utf", "u8", "u7", "u16", "u32", "latin", "l1", "l2", "l3", "l4", "l5", "l6", "l7", "l8", "l9", "l10", "iso", "ascii", "us",
+                                  "ansi", "646", "8859", "cp", "windows", "ibm", "mac", "koi", "kz", "gb", "chinese", "hz", "big5", "csbig5", "euc", "ujis",
+                                  "shift", "sjis", "s_jis", "csshift", "csiso", "jis", "johab", "korean", "ks", "tis", "thai", "tactis", "viscii", "hp",
+                                  "roman", "r8", "hkscs", "ms", "cs", "uhc", "arabic", "asmo", "ecma", "greek", "elot", "hebrew", "cyrillic", "ptcp",
+                                  "pt154", "rk1048", "strk", "mbcs", "dbcs", "oem", "unicode", "raw", "idna", "punycode", "charmap", "undefined", "palmos",
+                                  "rot", "hex", "base64", "bz2", "zip", "zlib", "quopri", "uu", "437", "7", "8", "9"}) {
+    if (lower.starts_with(prefix)) return true;
+  }
+  // 037, 1252 …: code pages by their numbers.
+  return !lower.empty() && lower[0] >= '0' && lower[0] <= '9';
+}
+
 // The first byte that is not part of valid UTF-8; the size of the text when there is none.
 size_t first_invalid_utf8(std::string_view text) {
   size_t i = 0;
@@ -159,6 +195,10 @@ size_t first_invalid_utf8(std::string_view text) {
 void check_bytes(const SyntaxTree& tree, ErrorList& errors) {
   std::string_view source = tree.source();
   if (source.empty()) return;
+  std::string_view encoding = declared_encoding(tree);
+  if (!encoding.empty() && !resembles_an_encoding(encoding)) {
+    return errors.add(static_cast<uint32_t>(encoding.data() - source.data()), "unknown encoding: " + std::string(encoding));
+  }
   size_t invalid = first_invalid_utf8(source);
   if (invalid < source.size() && !declares_encoding(tree)) {
     errors.add(static_cast<uint32_t>(invalid), "the file is not UTF-8 and declares no encoding");

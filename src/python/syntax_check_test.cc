@@ -45,6 +45,9 @@ TEST(SyntaxCheck, BytesThatAreNoSource) {
   EXPECT_EQ(nul.errors()[0].message, "source code cannot contain null bytes");
   EXPECT_EQ(check("x = '\xff'\n"), "1:6 the file is not UTF-8 and declares no encoding");
   EXPECT_EQ(check("# -*- coding: latin-1 -*-\nx = '\xff'\n"), "");
+  EXPECT_EQ(check("#!/bin/sh\n# vim: set fileencoding=nonsense :\n"), "2:25 unknown encoding: nonsense");
+  EXPECT_EQ(check("x = 1\n# coding: nonsense\n"), "");
+  EXPECT_EQ(check("# encoding = GB18030\nx = '\xff'\n"), "");
   EXPECT_EQ(check("\xEF\xBB\xBFx = 'é€𝐱'\r\nif x:\r\n    y = 1\r\n"), "");
 }
 
