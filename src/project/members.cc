@@ -22,6 +22,16 @@ bool imports_own_submodule(const Module& module, const Binding& b) {
   return imported.text() == b.name;
 }
 
+bool is_ascii(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+// The interpreter normalises names (NFKC): what is spelled in other characters may be the same name.
+bool has_unicode_names(const Module& module) {
+  const auto& bindings = module.scopes().bindings();
+  return std::any_of(bindings.begin(), bindings.end(), [](const Binding& b) { return !is_ascii(b.name); });
+}
+
 // The body of the module writes names that can't be listed.
 bool writes_globals(const Module& module) {
   std::string_view text = module.syntax().source();
@@ -149,7 +159,8 @@ Member Semantics::own_module_member(const Module& unloaded, std::string_view nam
     return lazy;
   }
   auto [writes, unasked] = writes_globals_.try_emplace(&module, false);
-  if (unasked) writes->second = writes_globals(module);
+  if (unasked) writes->second = writes_globals(module) || has_unicode_names(module);
+  if (!is_ascii(name) || (writes->second && has_unicode_names(module))) return finish(Presence::kUnknown, "names beyond ASCII are not normalised");
   if (writes->second) return finish(Presence::kUnknown, "the module writes its globals");
   out.type_checking_only = types_only;
   return finish(Presence::kNo);
