@@ -111,7 +111,8 @@ std::string shown(const Report& report) {
   std::string out;
   for (const Finding& f : report.findings) out += line_of(f);
   for (const Unknown& u : report.unknown)
-    if (u.location.line == 0) out += "not analysed: " + u.what + ": " + u.reason + "\n";
+    // A small vLLM has few of the extension points that the catalog knows.
+    if (u.location.line == 0 && !u.what.starts_with("registrations of kind")) out += "not analysed: " + u.what + ": " + u.reason + "\n";
   return out;
 }
 

@@ -186,6 +186,9 @@ Expected<Report> look_at(const RunOptions& options, const std::string& target, P
     if (options.progress) options.progress("taking the inventory");
     add_inventory(s, report);
   }
+  // A catalog row that this vLLM has nothing for: registrations of that kind are not seen.
+  std::vector<Unknown> rows = missing_extension_points(s.semantics(), s.catalog());
+  report.unknown.insert(report.unknown.end(), rows.begin(), rows.end());
   s.describe(report);
   if (cache) {
     report.stats.cache_misses = 1;
