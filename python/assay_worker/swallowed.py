@@ -110,7 +110,12 @@ class Tracer:
             return
         returned = left_by_returning(frame)
         leaving = [] if returned else chain(here[-1].error)
+        # `raise X from E`: whoever caught X had E in hand as well.  A mere context may be another, unrelated fault.
+        turned = [seen.error.__cause__ for seen in here]
         for seen in here:
+            if returned and among(seen.error, turned):
+                state.seen.pop(id(seen.error), None)
+                continue
             if seen.frame != id(frame):
                 continue  # went further, and was dealt with there
             if returned or not among(seen.error, leaving):
