@@ -203,6 +203,24 @@ TEST_F(WorkerTest, EndsWithAssayHoweverThatEnds) {
   EXPECT_TRUE(gone) << "worker or its folder is still there";
 }
 
+// The device is played by a module of that name here; tests/gpu/sticky_error.py does the same on a real one.
+TEST_F(WorkerTest, ALostDeviceStartsAFreshProcess) {
+  TempFolder place;
+  place.write("torch/__init__.py", "from . import cuda\n");
+  place.write("torch/cuda.py",
+              "broken = False\n"
+              "def is_initialized():\n    return True\n"
+              "def synchronize():\n    if broken:\n        raise RuntimeError('CUDA error: device-side assert triggered')\n");
+  auto worker = start({.path_first = {place.path().string()}});
+  Answer ordinary = run(*worker, "import torch\nraise RuntimeError('shapes')");
+  EXPECT_FALSE(ordinary.raised->device_lost);
+  EXPECT_EQ(worker->starts(), 1u);
+  Answer lost = run(*worker, "import torch\ntorch.cuda.broken = True\ntorch.cuda.synchronize()");
+  EXPECT_TRUE(lost.raised->device_lost);
+  expect_well(*worker);
+  EXPECT_EQ(worker->starts(), 2u);
+}
+
 TEST_F(WorkerTest, WhatIsNoInterpreter) {
   auto message = [](const std::string& python) {
     auto worker = Worker::start({.python = python, .start_limit = seconds(5)});
