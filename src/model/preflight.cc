@@ -69,6 +69,7 @@ void origin(JsonWriter& out, const OriginRow& row, bool times) {
   if (times) {
     out.key("seconds");
     out.seconds(row.seconds);
+    texts(out, "loaded", row.loaded);
   }
   list(out, "distributions", row.distributions, distribution);
   list(out, "libraries", row.libraries, library);

@@ -46,6 +46,7 @@ struct OriginRow {
   std::vector<std::string> causes;  // "TYPE: MESSAGE at FILE:LINE", the last first
   double seconds = 0;
   std::vector<DistributionRow> distributions;
+  std::vector<std::string> loaded;    // shared objects that the import brought into the process
   std::vector<LibraryRow> libraries;  // examined: of an import that failed, or of a component named
 };
 

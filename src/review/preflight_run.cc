@@ -43,7 +43,7 @@ class Run {
     if (!catalog) return tl::make_unexpected(catalog.error());
     catalog_ = std::move(*catalog);
     for (const auto& [role, spec] : {std::pair("target", options_.target), {"plugin", options_.plugin}}) {
-      if (spec.empty()) continue;
+      if (spec.empty() || spec.starts_with("installed:")) continue;  // what is installed is recorded anyway
       if (auto opened = open(role, spec); !opened) return tl::make_unexpected(opened.error());
     }
     choose_subjects();

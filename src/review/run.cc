@@ -11,12 +11,14 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "base/text.h"
 #include "git/source.h"
 #include "review/bisect.h"
 #include "review/compare.h"
 #include "review/group.h"
 #include "review/late_patches.h"
 #include "review/packages.h"
+#include "review/preflight_run.h"
 #include "review/result_cache.h"
 #include "review/session.h"
 #include "review/snapshot.h"
@@ -147,6 +149,19 @@ Expected<void> note_unstaged(const RunOptions& options, const Session& session, 
   return {};
 }
 
+// What a process says speaks of these trees only if it has them: somebody has to confirm that once (assay preflight --confirm).
+void note_mapping(const RunOptions& options, Report& report) {
+  RunOptions asked = options;
+  if (asked.target.starts_with("installed:")) asked.target.clear();  // that is the interpreter's own
+  asked.progress = nullptr;
+  PreflightOptions how;
+  how.import = false;
+  auto record = run_preflight(asked, how);
+  const std::string state = record ? record->confirmed : record.error().message;
+  if (state == "confirmed by the user" || state == "assumed") return;
+  report.unknown.push_back({"which trees " + printable(options.python) + " stands for", "mapping unconfirmed: " + state, {}});
+}
+
 // Where the user has named an interpreter, what the rules found is tried there. Never cached: it rests on more than the sources.
 Expected<Report> verified(const RunOptions& options, const std::string& target, Session& session, Report report) {
   if (auto noted = note_unstaged(options, session, report); !noted) return tl::make_unexpected(noted.error());
@@ -154,6 +169,7 @@ Expected<Report> verified(const RunOptions& options, const std::string& target, 
   if (!options.python.empty() && target == options.target && !report.findings.empty()) {
     if (options.progress) options.progress("asking " + options.python);
     ScopedTimer timer(session.timers(), "verify");
+    note_mapping(options, report);
     if (auto done = verify_findings(session, {options.python}, report); !done) return tl::make_unexpected(done.error());
   }
   report.stats.seconds = session.timers().seconds();

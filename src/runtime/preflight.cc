@@ -184,6 +184,7 @@ class Collector {
   }
 
   void loaded(const json& value, OriginRow& row) {
+    row.loaded = texts_in(value, "libraries");
     row.seconds = value.value("seconds", 0.0);
     row.effective = text_in(value, "file");
     if (std::vector<std::string> places = texts_in(value, "places"); row.effective.empty() && !places.empty()) row.effective = places[0];
