@@ -61,6 +61,7 @@ void change(JsonWriter& out, const TableChange& c) {
   out.field("place", c.place);
   out.field("owner", c.owned ? "plugin" : "other");
   out.field("declared", c.declared);
+  texts(out, "also", c.also);
   texts(out, "stale", c.stale);
 }
 

@@ -40,6 +40,7 @@ struct TableChange {
   std::string place;           // FILE:LINE of the new one
   bool owned = false;          // what stands there now is the plugin's
   std::string declared;        // the inventory row that says so; empty: found only by running
+  std::vector<std::string> also;   // further paths where the same stands instead of the same: importers of a changed object
   std::vector<std::string> stale;  // who still holds the old one, bound before the change
 };
 

@@ -57,7 +57,7 @@ TEST(StartupText, WhatWasLost) {
   other.whose = "vllm";
   r.swallowed = {lost, other};
   r.rows = {{"quantization-config", "gguf", "p.Config", "", "", "absent", "KeyError: 'gguf'", ""}};
-  r.changes = {{"vllm.m.f", "callable vllm.m.f", "callable p.f", "p.py:1", true, "", {"vllm.n.f"}}};
+  r.changes = {{"vllm.m.f", "callable vllm.m.f", "callable p.f", "p.py:1", true, "", {}, {"vllm.n.f"}}};
   r.unstaged = {"p/helper.py"};
   EXPECT_FALSE(r.sound());
   const std::string text = startup_text(r);

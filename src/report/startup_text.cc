@@ -63,6 +63,7 @@ std::string changes(const StartupRecord& record) {
   for (const TableChange& change : record.changes) {
     if (++shown > kShownChanges) break;
     std::string note = change.declared.empty() ? "found only by running" : change.declared;
+    if (!change.also.empty()) note += fmt::format("; and at {} more places", change.also.size());
     if (!change.stale.empty()) note += fmt::format("; still the old one in {}", fmt::join(change.stale, ", "));
     table.add({change.before.empty() ? "added" : change.after.empty() ? "removed" : "replaced", printable(change.path), printable(change.before),
                printable(change.after), printable(note)});

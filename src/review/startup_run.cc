@@ -44,7 +44,9 @@ class Run {
     record->plugin_kind = snapshot_.files ? tree_->identity().kind + ", exported" : "installed, with the content of the " + tree_->identity().kind;
     // Where the snapshot lay shows in the files of its modules.
     if (snapshot_.files) {
-      prove(*snapshot_.files, overlay_of(record->modules), record->modules);
+      const std::string overlay = overlay_of(record->modules);
+      prove(*snapshot_.files, overlay, record->modules);
+      name_snapshot(overlay, *record);
     } else {
       compare_loaded(*tree_, packages_, record->modules);
     }
@@ -126,6 +128,20 @@ class Run {
       if (size_t at = module.file.find("/overlay/"); at != std::string::npos) return module.file.substr(0, at + 8);
     }
     return "<no module of the snapshot was loaded>";
+  }
+
+  // Its folder is gone by the time that somebody reads the record.
+  static void name_snapshot(const std::string& overlay, StartupRecord& record) {
+    auto name = [&](std::string& text) {
+      for (size_t at; (at = text.find(overlay)) != std::string::npos;) text.replace(at, overlay.size(), "<snapshot>");
+    };
+    for (Swallowed& s : record.swallowed) {
+      for (std::string* text : {&s.message, &s.raised, &s.caught}) name(*text);
+      for (std::string& frame : s.frames) name(frame);
+      for (std::string& cause : s.causes) name(cause);
+    }
+    for (StartRow& row : record.rows) name(row.place);
+    for (TableChange& change : record.changes) name(change.place);
   }
 
   // Which changes the inventory has foreseen: a patch of that path, a registration of what now stands there, or one of that key.

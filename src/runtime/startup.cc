@@ -238,8 +238,29 @@ class Observer {
     for (const auto& [path, described] : before->items()) {
       if (!after->contains(path)) add_change(path, described, json());
     }
+    // The shortest path first: where the thing is from, rather than who imports it.
+    std::sort(record_.changes.begin(), record_.changes.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.path.size(), a.path) < std::pair(b.path.size(), b.path);
+    });
+    bring_together();
     std::sort(record_.changes.begin(), record_.changes.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
     return places_and_holders(control);
+  }
+
+  // An object that others import changes in all of them, as the platform does.
+  void bring_together() {
+    std::vector<TableChange> kept;
+    for (TableChange& change : record_.changes) {
+      auto same = std::find_if(kept.begin(), kept.end(), [&](const TableChange& k) {
+        return change.before.starts_with("object ") && k.before == change.before && k.after == change.after;
+      });
+      if (same == kept.end()) {
+        kept.push_back(std::move(change));
+      } else {
+        same->also.push_back(change.path);
+      }
+    }
+    record_.changes = std::move(kept);
   }
 
   void add_change(const std::string& path, const json& before, const json& after) {
