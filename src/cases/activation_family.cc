@@ -25,11 +25,7 @@ struct ActState {
     s->rows = c.integer("rows");
     s->dim = c.integer("dim");
     s->type = *parse_dtype(c.word("dtype"));
-    const std::string& act = c.word("act");
-    s->act = act == "silu"        ? Activation::kSilu
-             : act == "gelu-tanh" ? Activation::kGeluTanh
-             : act == "gelu"      ? Activation::kGeluErf
-                                  : Activation::kSwigluOai;
+    s->act = activation_named(c.word("act"));
     if (auto ok = expect_few("rows, dim", {s->rows, 2 * s->dim}); !ok) return tl::unexpected(ok.error());
     const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
     const double size = c.word("fill") == "wide" ? 6 : 1;

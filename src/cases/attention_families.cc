@@ -146,11 +146,6 @@ Family make(const std::string& name, const std::string& layout, const std::strin
   return f;
 }
 
-void set(Case& c, const char* key, const std::string& text) {
-  auto ok = c.set(key, text);
-  ASSAY_CHECK(ok.has_value(), ok ? "" : ok.error().message);
-}
-
 std::string join(const std::vector<std::int64_t>& list) {
   std::string text;
   for (std::int64_t x : list) text += (text.empty() ? "" : ",") + std::to_string(x);
@@ -169,56 +164,56 @@ void random_lengths(Case& c, Draw& draw, std::int64_t longest) {
     lens.push_back(n);
     q.push_back(is_long ? 1 : draw.chance(0.1) ? 0 : draw.between(1, 5));
   }
-  set(c, "lens", join(lens));
-  set(c, "q", join(q));
-  if (is_long) set(c, "heads", "1");
+  set_key(c, "lens", join(lens));
+  set_key(c, "q", join(q));
+  if (is_long) set_key(c, "heads", "1");
 }
 
 Case random_dense(const Schema& schema, Draw& draw, std::int64_t longest, bool paged) {
   Case c(schema);
-  set(c, "dtype", draw.pick({"bf16", "bf16", "f16", "f32"}));
-  set(c, "heads", draw.pick({"1", "4/2", "6/2", "3/1", "8/8"}));
-  set(c, "dim", draw.pick({"64", "64", "128", "32", "96/64", "64/80"}));
+  set_key(c, "dtype", draw.pick({"bf16", "bf16", "f16", "f32"}));
+  set_key(c, "heads", draw.pick({"1", "4/2", "6/2", "3/1", "8/8"}));
+  set_key(c, "dim", draw.pick({"64", "64", "128", "32", "96/64", "64/80"}));
   random_lengths(c, draw, longest);
-  set(c, "causal", draw.pick({"br", "br", "none", "ul", "mixed"}));
+  set_key(c, "causal", draw.pick({"br", "br", "none", "ul", "mixed"}));
   if (draw.chance(0.35))
-    set(c, "window", std::to_string(draw.pick({0, 1, 7, 31, 127})) + "," + (draw.chance(0.7) ? "0" : "3"));
-  if (draw.chance(0.2)) set(c, "softcap", draw.pick({"1", "5", "50"}));
-  if (draw.chance(0.2)) set(c, "alibi", "on");
-  if (draw.chance(0.25)) set(c, "sink", draw.pick({"on", "big", "off-some"}));
-  set(c, "fill",
+    set_key(c, "window", std::to_string(draw.pick({0, 1, 7, 31, 127})) + "," + (draw.chance(0.7) ? "0" : "3"));
+  if (draw.chance(0.2)) set_key(c, "softcap", draw.pick({"1", "5", "50"}));
+  if (draw.chance(0.2)) set_key(c, "alibi", "on");
+  if (draw.chance(0.25)) set_key(c, "sink", draw.pick({"on", "big", "off-some"}));
+  set_key(c, "fill",
       draw.pick({"randn", "randn", "unit", "small", "peaked", "peaked", "offset", "channel", "huge"}));
   if (paged) {
-    set(c, "layout", draw.pick({"nhd", "hnd", "interleaved", "slab", "gaps", "kvcache"}));
-    set(c, "block", draw.pick({"1", "16", "32", "128"}));
-    if (draw.chance(0.3)) set(c, "kv", draw.pick({"e4m3", "e5m2", "int8", "e4m3fnuz"}));
-    if (draw.chance(0.5)) set(c, "kvscale", draw.pick({"head", "token"}));
+    set_key(c, "layout", draw.pick({"nhd", "hnd", "interleaved", "slab", "gaps", "kvcache"}));
+    set_key(c, "block", draw.pick({"1", "16", "32", "128"}));
+    if (draw.chance(0.3)) set_key(c, "kv", draw.pick({"e4m3", "e5m2", "int8", "e4m3fnuz"}));
+    if (draw.chance(0.5)) set_key(c, "kvscale", draw.pick({"head", "token"}));
     if (draw.chance(0.08)) {
-      set(c, "kv", draw.pick({"nvfp4", "mxfp4"}));
-      set(c, "kvscale", "tensor");
-      set(c, "dim", "64");
+      set_key(c, "kv", draw.pick({"nvfp4", "mxfp4"}));
+      set_key(c, "kvscale", "tensor");
+      set_key(c, "dim", "64");
     }
   }
-  if (c.word("dtype") == "f16" && c.word("fill") == "huge") set(c, "fill", "peaked");  // would overflow f16
-  set(c, "seed", std::to_string(draw.between(0, 999999)));
+  if (c.word("dtype") == "f16" && c.word("fill") == "huge") set_key(c, "fill", "peaked");  // would overflow f16
+  set_key(c, "seed", std::to_string(draw.between(0, 999999)));
   return c;
 }
 
 Case random_mla(const Schema& schema, Draw& draw, std::int64_t longest, bool sparse) {
   Case c(schema);
-  set(c, "heads", draw.pick({"4/1", "16/1", "3/1"}));
-  set(c, "dim", draw.pick({"96/64", "80/64", "144/128"}));
+  set_key(c, "heads", draw.pick({"4/1", "16/1", "3/1"}));
+  set_key(c, "dim", draw.pick({"96/64", "80/64", "144/128"}));
   random_lengths(c, draw, longest);
-  if (c.first("heads") == 1 && c.second("heads") != 1) set(c, "heads", "1");
-  if (!sparse && draw.chance(0.3)) set(c, "causal", "none");
-  if (!sparse && draw.chance(0.3)) set(c, "kv", "e4m3");
-  set(c, "fill", draw.pick({"randn", "randn", "peaked", "channel", "small"}));
+  if (c.first("heads") == 1 && c.second("heads") != 1) set_key(c, "heads", "1");
+  if (!sparse && draw.chance(0.3)) set_key(c, "causal", "none");
+  if (!sparse && draw.chance(0.3)) set_key(c, "kv", "e4m3");
+  set_key(c, "fill", draw.pick({"randn", "randn", "peaked", "channel", "small"}));
   if (sparse) {
-    set(c, "causal", "none");
-    set(c, "topk", draw.pick({"1", "16", "64", "300"}));
-    if (draw.chance(0.2)) set(c, "holes", "off");
+    set_key(c, "causal", "none");
+    set_key(c, "topk", draw.pick({"1", "16", "64", "300"}));
+    if (draw.chance(0.2)) set_key(c, "holes", "off");
   }
-  set(c, "seed", std::to_string(draw.between(0, 999999)));
+  set_key(c, "seed", std::to_string(draw.between(0, 999999)));
   return c;
 }
 

@@ -70,7 +70,7 @@ Schema attention_schema(const std::string& family, const std::string& layout, co
         0,
         {"randn", "unit", "small", "peaked", "offset", "channel", "huge", "needle", "tomo", "tomo2"},
         "contents"},
-       {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+       seed_key()}};
 }
 
 }  // namespace assay::num

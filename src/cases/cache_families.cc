@@ -47,7 +47,7 @@ std::vector<KeySpec> layout_keys() {
           {"block", KeyKind::kInt, "4", 1, 4096, {}, "slots of a page"},
           {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "ties", "large", "tiny", "level", "sink"},
            "sink: the first token far above the others"},
-          {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}};
+          seed_key()};
 }
 
 Expected<CacheLayout> read_layout(const Case& c) {

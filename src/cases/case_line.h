@@ -35,6 +35,12 @@ struct KeySpec {
   std::string meaning;             // one line for the help
 };
 
+// Keys that many families have.
+inline KeySpec seed_key() { return {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}; }
+inline KeySpec call_key() {
+  return {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same parameters and other activations"};
+}
+
 struct Schema {
   std::string family;
   std::vector<KeySpec> keys;

@@ -14,7 +14,7 @@ const Schema& demo() {
                                  {"heads", KeyKind::kPair, "8/2", 1, 512, {}, ""},
                                  {"lens", KeyKind::kList, "-", 0, 1e6, {}, ""},
                                  {"cap", KeyKind::kReal, "0", 0, 1000, {}, ""},
-                                 {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+                                 seed_key()}};
   return schema;
 }
 

@@ -223,7 +223,7 @@ Family cp_family() {
                {"lens", KeyKind::kList, "33", 0, 1 << 24, {}, "keys of each request"},
                {"q", KeyKind::kList, "1", 0, 1 << 20, {}, "queries of each request"},
                {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "peaked", "channel"}, ""},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+               seed_key()}};
   f.contracts = {"f32-partials", "low-partials"};
   f.mutants = {{"empty-shard", "a rank without keys counted"},
                {"localised-early", "causal length localised before the expansion to tokens"},

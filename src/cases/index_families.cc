@@ -130,7 +130,7 @@ Family index_family() {
                {"topk", KeyKind::kInt, "16", 1, 1 << 16, {}, "indices of each token"},
                {"block", KeyKind::kInt, "4", 1, 1 << 16, {}, "slots of a page"},
                {"pad", KeyKind::kInt, "1", 0, 1 << 16, {}, "unused rows behind each page"},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+               seed_key()}};
   f.contracts = {"exact"};
   f.mutants = {{"relative-as-row", "request-relative index used as a row", true},
                {"slot-as-row", "slot used as a row of a padded cache", true},
@@ -245,7 +245,7 @@ Family split_family() {
   f.schema = {f.name,
               {{"q", KeyKind::kList, "2,7,1", 0, 1 << 20, {}, "queries of each request; 0: a padded one"},
                {"threshold", KeyKind::kInt, "2", 0, 1 << 20, {}, "most queries of a decode"},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+               seed_key()}};
   f.contracts = {"exact"};
   f.mutants = {{"requests-for-tokens", "number of decodes used for decode tokens", true},
                {"threshold", "decode threshold one low", true},

@@ -392,8 +392,8 @@ Family logits_family() {
                 {"randn", "faint", "level", "offset", "flat", "onehot"},
                 "level: equal scales; faint: a head of little weight; offset: queries and keys of mean 1; flat: all "
                 "near 1"},
-               {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same parameters and other activations"},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+               call_key(),
+               seed_key()}};
   f.contracts = {"any-order", "fp8-sums"};
   f.mutants = {{"relu-after", "ReLU after the sum over heads"},
                {"neighbour-scale", "scale of the neighbouring token"},
@@ -455,7 +455,7 @@ Family topk_family() {
               {{"lens", KeyKind::kList, "9,4", 0, 1 << 24, {}, "candidates of each row, packed side by side"},
                {"topk", KeyKind::kInt, "4", 1, 1 << 16, {}, ""},
                {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "ties", "rising", "near"}, ""},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+               seed_key()}};
   f.contracts = {"relative", "absolute"};
   f.mutants = {{"absolute-for-relative", "absolute and relative indices exchanged", true},
                {"row-start", "row start ignored", true},

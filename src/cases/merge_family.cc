@@ -171,7 +171,7 @@ Family merge_family() {
                 0,
                 {"randn", "level", "wide", "low", "brink", "empty"},
                 "LSEs: near each other, equal, far apart, very negative, around -1e5, with empty rows"},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+               seed_key()}};
   f.contracts = {"one-call", "base-2", "pairwise"};
   f.mutants = {{"merge-base", "merged in the other base"},
                {"both-empty-nan", "NaN where no state saw a key", true},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cases/op_helpers.h"
 #include "cases/other_families.h"
 #include "cases/sim_arith.h"
 #include "cases/simple_workload.h"
@@ -53,11 +54,7 @@ struct MoeState {
     group = c.integer("group");
     type = *parse_dtype(c.word("dtype"));
     p.weight_on_input = c.word("weights") == "input";
-    const std::string& act = c.word("act");
-    p.activation = act == "silu"        ? Activation::kSilu
-                   : act == "gelu-tanh" ? Activation::kGeluTanh
-                   : act == "gelu"      ? Activation::kGeluErf
-                                        : Activation::kSwigluOai;
+    p.activation = activation_named(c.word("act"));
     if (p.hidden % group != 0 || p.inter % group != 0)
       return fail("group: hidden and inter must be multiples of it");
     if (p.topk > p.experts) return fail("topk: more than experts");
@@ -322,8 +319,8 @@ Family moe_family() {
         {"randn", "wide", "level", "offset", "flat", "small"},
         "wide: past the clamps; level: scales near each other, one expert with nearly all the weight; offset: "
         "activations of mean 1; flat: activations near 1, equal routes; small: where activations are linear"},
-       {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same weights and other activations"},
-       {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+       call_key(),
+       seed_key()}};
   f.contracts = {"rounded-weights", "low-partials"};
   f.mutants = {{"expert-twice", "last expert counted twice"},
                {"weight-twice", "route weight applied twice"},

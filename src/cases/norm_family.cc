@@ -154,7 +154,7 @@ Family rmsnorm_family() {
                 0,
                 {"randn", "tiny", "level", "flat"},
                 "tiny: of the size of sqrt(epsilon); level: weights near 1; flat: inputs near 1, weights near 300"},
-               {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same parameters and other activations"},
+               call_key(),
                seed_key()}};
   f.contracts = {"one-rounding", "rounded-before-weight"};
   f.mutants = {{"epsilon-outside", "epsilon outside the root"},

@@ -165,8 +165,8 @@ Family w8a8_family() {
                 0,
                 {"randn", "level", "flat", "outlier"},
                 "level: scales near each other; flat: activations as well; outlier: one channel far above the others"},
-               {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same parameters and other activations"},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+               call_key(),
+               seed_key()}};
   f.contracts = {"int32-subtraction", "f32-subtraction"};
   f.mutants = {{"azp-dropped", "activation zero point dropped"},
                {"azp-unscaled", "zero point's part not scaled by the activation scale"},
@@ -340,8 +340,8 @@ Family fp8_family() {
                 0,
                 {"randn", "level", "offset", "flat"},
                 "level: scales near each other; offset: both operands of mean 1; flat: level, activations near 1"},
-               {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same parameters and other activations"},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+               call_key(),
+               seed_key()}};
   f.contracts = {"any-order", "fp8-sums-promoted"};
   f.mutants = {{"next-k-block", "scale of the next block along K"},
                {"next-n-block", "scale of the next block along N"},

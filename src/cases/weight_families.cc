@@ -257,8 +257,8 @@ Family wna16_family() {
         {"randn", "identity", "level", "offset", "flat", "outlier"},
         "level: scales and zero points near each other; offset: activations of mean 1; flat: near 1; outlier: one "
         "channel far above the others"},
-       {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same weights and other activations"},
-       {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+       call_key(),
+       seed_key()}};
   f.contracts = {"rounded-weights", "scale-after", "split-k-low"};
   f.mutants = {{"zero-point", "zero points off by one"},
                {"zero-point-once", "one zero point off by one"},
@@ -397,7 +397,7 @@ Family repack_family() {
               {{"experts", KeyKind::kInt, "2", 0, 4096, {}, ""},
                {"groups", KeyKind::kInt, "3", 1, 4096, {}, ""},
                {"n", KeyKind::kInt, "16", 8, 1 << 20, {}, "columns"},
-               {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}}};
+               seed_key()}};
   f.contracts = {"exact"};
   f.mutants = {{"transposed-first", "transposed before the bytes were taken apart", true},
                {"nibble-swap", "nibbles of a byte swapped", true},
