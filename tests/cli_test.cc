@@ -65,6 +65,18 @@ class Folder : public testing::Test {
   fs::path path_;
 };
 
+TEST(Validate, PrintsItsSuitesAndNamesWhatItDoesNotKnow) {
+  Result smoke = assay("validate --cases --family merge.states");
+  EXPECT_EQ(smoke.status, 0);
+  EXPECT_EQ(smoke.text.rfind("merge.states seed=1\n", 0), 0u) << smoke.text;
+  Result full = assay("validate --cases --family merge.states --tier full");
+  EXPECT_EQ(full.text.rfind(smoke.text, 0), 0u) << full.text;
+  EXPECT_GT(full.text.size(), 10 * smoke.text.size());
+  expect("validate --cases --tier fast", 2, "assay: unknown tier 'fast'\n");
+  expect("validate --cases --family merge.state", 2,
+         "assay: merge.state: no such family; did you mean merge.states?\n");
+}
+
 TEST(CommandLine, MistakesAreNamedAndEndWith2) {
   expect("", 2, "assay: no command given; assay --help lists them\n");
   expect("chek", 2, "assay: unknown command 'chek'; did you mean 'check'?\n");
