@@ -1,7 +1,8 @@
 #include "cases/buffer_mutants.h"
 
 #include <algorithm>
-#include <mutex>
+
+#include "base/once.h"
 
 namespace assay::num {
 namespace {
@@ -33,7 +34,7 @@ class BufferWorkload : public Workload {
 
  private:
   const Workload& earlier() const {
-    std::call_once(made_, [this] {
+    made_.run([this] {
       const auto& keys = line_.schema().keys;
       const bool has_call =
           std::any_of(keys.begin(), keys.end(), [](const KeySpec& key) { return key.name == "call"; });
@@ -51,7 +52,7 @@ class BufferWorkload : public Workload {
   const Case line_;
   const std::unique_ptr<Workload> now_;
   const std::size_t own_mutants_;
-  mutable std::once_flag made_;
+  mutable Once made_;
   mutable std::unique_ptr<Workload> earlier_;
 };
 

@@ -138,13 +138,13 @@ void CallIndex::build() const {
 }
 
 std::span<const IndexedCall> CallIndex::calls(std::string_view name) const {
-  std::call_once(built_, [this] { build(); });
+  built_.run([this] { build(); });
   auto it = index_.find(name);
   return it == index_.end() ? std::span<const IndexedCall>() : calls_[it->second];
 }
 
 std::span<const IndexedDefinition> CallIndex::definitions(std::string_view name) const {
-  std::call_once(built_, [this] { build(); });
+  built_.run([this] { build(); });
   auto it = index_.find(name);
   return it == index_.end() ? std::span<const IndexedDefinition>() : definitions_[it->second];
 }

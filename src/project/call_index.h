@@ -3,13 +3,13 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/once.h"
 #include "project/project.h"
 #include "python/call_scan.h"
 
@@ -45,7 +45,7 @@ class CallIndex {
   const Project& project_;
   int threads_;
   std::function<std::vector<std::string>()> more_;
-  mutable std::once_flag built_;
+  mutable Once built_;
   mutable std::vector<std::string> names_;
   mutable std::unordered_map<std::string_view, uint32_t> index_;  // of names_
   mutable std::vector<std::vector<IndexedCall>> calls_;

@@ -15,6 +15,7 @@ struct Liveness::Unit {
   bool named = false;            // something that can run names it
   bool runs = false;             // and, for a method, objects of its class are in use
   bool finalizer = false;        // only __del__ leads here
+  bool handed_on = false;        // of a class: it is used in other ways than `Class.method(…)`, so others may hold it or its objects
 };
 
 namespace {
@@ -22,8 +23,6 @@ namespace {
 std::string_view name_of(Node definition) {
   return definition.child(definition.is(Kind::k_assignment) ? Field::k_left : Field::k_name).text();
 }
-
-std::string_view last_part(std::string_view dotted) { return dotted.substr(dotted.rfind('.') + 1); }
 
 bool is_definition(Node n) { return n.is_any(Kind::k_function_definition, Kind::k_class_definition); }
 
@@ -72,6 +71,13 @@ bool waits_in_value(Node assignment, Node n) {
   return !runs;
 }
 
+// `Class` in `Class.method`.
+bool only_looked_into(Node n) {
+  Node p = n.parent();
+  if (p.is(Kind::k_attribute) && n.field() == Field::k_attribute) n = p, p = p.parent();
+  return p.is(Kind::k_attribute) && n.field() == Field::k_object;
+}
+
 // In `__all__ = […]`.
 bool in_all_list(Node n) {
   for (Node p = n.parent(); p; p = p.parent()) {
@@ -93,7 +99,9 @@ class Liveness::Spread {
       if (m->kind == ModuleKind::kSource && of_.reach_.reached(*m)) collect(sem_.project().load(*m));
     }
     for (auto& [place, unit] : units_) {
-      if (starts_alive(*unit)) name(*unit);
+      if (!starts_alive(*unit)) continue;
+      unit->handed_on = true;
+      name(*unit);
     }
     for (const Module* m : of_.project_.modules_of(of_.plugin_)) {
       if (m->kind == ModuleKind::kSource && of_.reach_.reached(*m)) scan_code(*m, m->root());
@@ -114,7 +122,8 @@ class Liveness::Spread {
       std::vector<std::string_view> spelled = of_.questions_.spelled_by_target(names);
       std::set<std::string_view> known(spelled.begin(), spelled.end());
       for (Unit* unit : waiting) {
-        bool there = known.count(name_of(unit->definition)) && (name_of(unit->definition)[0] != '_' || base_spells(*unit));
+        bool ours_alone = name_of(unit->definition)[0] == '_' || !(unit->owner->handed_on || has_foreign_base(*unit->owner));
+        bool there = known.count(name_of(unit->definition)) && (!ours_alone || base_spells(*unit));
         if (there || overrides_foreign(*unit)) name(*unit);
       }
       drain();
@@ -196,6 +205,13 @@ class Liveness::Spread {
     for (const MroEntry& e : sem_.class_info({method.owner->module, method.owner->definition.id()}).mro) {
       if (!e.ref || e.ref.module->tree == &of_.plugin_) continue;
       if (e.ref.definition().text().find(name_of(method.definition)) != std::string_view::npos) return true;
+    }
+    return false;
+  }
+
+  bool has_foreign_base(const Unit& cls) {
+    for (const MroEntry& e : sem_.class_info({cls.module, cls.definition.id()}).mro) {
+      if (e.ref ? e.ref.module->tree != &of_.plugin_ : e.external != "builtins.object") return true;
     }
     return false;
   }
@@ -312,7 +328,7 @@ class Liveness::Spread {
     }
     if (names_nothing(n) || in_annotation(n)) return;
     const bool member = n.parent().is(Kind::k_attribute) && n.field() == Field::k_attribute;
-    if (std::all_of(found->second.begin(), found->second.end(), [&](Unit* u) { return u->named; })) return;
+    if (std::all_of(found->second.begin(), found->second.end(), [&](Unit* u) { return u->named && (u->handed_on || !u->definition.is(Kind::k_class_definition)); })) return;
     if (sem_.live(module, n) == Truth::kNo || sem_.type_checking_only(module, n)) return;
     if (!member && taken_from_others(module, n)) return;
     if (member || !local(module, n)) {
@@ -332,7 +348,9 @@ class Liveness::Spread {
     for (const Value& v : values.list) {
       if (!v.module || v.node == kNoNode) continue;
       for (Unit* u : found->second) {
-        if (u->module == v.module && u->definition.id() == v.node) name(*u);
+        if (u->module != v.module || u->definition.id() != v.node) continue;
+        u->handed_on |= !only_looked_into(n);
+        name(*u);
       }
     }
     // A method may be another class's than reading can tell.
@@ -391,7 +409,7 @@ class Liveness::Spread {
   }
 
   void mark(const std::vector<Unit*>& units) {
-    for (Unit* u : units) name(*u);
+    for (Unit* u : units) u->handed_on = true, name(*u);
   }
 
   void mark_methods(const std::vector<Unit*>& units) {
@@ -424,7 +442,7 @@ bool Liveness::can_run(Semantics& semantics, const Module& module, Node place, s
     if (n.is(Kind::k_function_definition) ? opened || body.contains(place) : opened) around = n;
   }
   if (!around) return true;
-  std::call_once(built_, [&] { Spread(*this, semantics).run(); });
+  built_.run([&] { Spread(*this, semantics).run(); });
   auto it = units_.find({&module, around.id()});
   if (it == units_.end() || (it->second->runs && !it->second->finalizer)) return true;
   if (it->second->runs) {

@@ -5,13 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/once.h"
 #include "project/reach.h"
 #include "project/semantics.h"
 
@@ -43,7 +43,7 @@ class Liveness {
   const SourceTree& plugin_;
   const Reachability& reach_;
   LivenessQuestions questions_;
-  mutable std::once_flag built_;
+  mutable Once built_;
   mutable std::map<std::pair<const Module*, NodeId>, std::unique_ptr<Unit>> units_;
 };
 

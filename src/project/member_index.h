@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/once.h"
 #include "project/project.h"
 
 namespace assay {
@@ -30,7 +30,7 @@ class MemberIndex {
   MemberIndex(const Project& project, int threads) : project_(project), threads_(threads) {}
 
   // Reads all texts now; else the first question does.
-  void ensure() const { std::call_once(built_, [this] { build(); }); }
+  void ensure() const { built_.run([this] { build(); }); }
 
   enum Flag : uint8_t {
     kStoredOnSelf = 1,   // self.name = …, cls.name = …
@@ -54,7 +54,7 @@ class MemberIndex {
   void build() const;
   const Project& project_;
   int threads_;
-  mutable std::once_flag built_;
+  mutable Once built_;
   // Names are pieces of the texts, which the project keeps.
   mutable std::unordered_map<std::string_view, uint8_t> flags_;
   mutable std::unordered_map<std::string_view, std::vector<const Module*>> others_;

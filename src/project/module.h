@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/once.h"
 #include "python/scope.h"
 #include "python/syntax.h"
 #include "tree/tree.h"
@@ -51,7 +51,7 @@ struct Module {
 
  private:
   friend class Project;
-  std::once_flag read_, loaded_;
+  Once read_, loaded_;
   Blob text_;
   std::unique_ptr<SyntaxTree> syntax_;
   std::unique_ptr<ModuleScopes> scopes_;

@@ -263,7 +263,7 @@ void Project::read(Module& module) const {
 
 std::string_view Project::text(const Module& module) const {
   auto& mutable_module = const_cast<Module&>(module);
-  std::call_once(mutable_module.read_, [&] { read(mutable_module); });
+  mutable_module.read_.run([&] { read(mutable_module); });
   return module.text_.view();
 }
 
@@ -285,7 +285,7 @@ void Project::parse(Module& module) const {
 
 const Module& Project::load(const Module& module) const {
   auto& mutable_module = const_cast<Module&>(module);
-  std::call_once(mutable_module.loaded_, [&] { parse(mutable_module); });
+  mutable_module.loaded_.run([&] { parse(mutable_module); });
   return module;
 }
 

@@ -106,7 +106,7 @@ bool leaves_by_call(Node expression) {
 }  // namespace
 
 const std::vector<std::pair<NodeId, NodeId>>& SyntaxTree::checks() const {
-  std::call_once(checks_->found, [&] {
+  checks_->found.run([&] {
     auto& list = checks_->list;
     for (NodeId id = 0; id < nodes_.size(); ++id) {
       if (nodes_[id].parent == kNoNode) continue;

@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/once.h"
 #include "tree/tree.h"
 
 namespace assay {
@@ -114,7 +114,7 @@ class SyntaxTree {
  private:
   friend class TreeBuilder;
   struct Checks {
-    std::once_flag found;
+    Once found;
     std::vector<std::pair<NodeId, NodeId>> list;
   };
   static SyntaxTree open(Blob source);
@@ -222,6 +222,8 @@ inline Node SyntaxTree::at(NodeId id) const { return Node(this, id); }
 
 // `a.b.c` of nested attributes and identifiers; empty for anything else.
 std::string dotted_text(Node expression);
+// `c` of `a.b.c`; all of a name without dots.
+inline std::string_view last_part(std::string_view dotted) { return dotted.substr(dotted.rfind('.') + 1); }
 
 // Takes parentheses away.
 Node strip_parens(Node expression);
