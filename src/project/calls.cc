@@ -10,11 +10,6 @@ constexpr size_t kMostReturns = 16;
 constexpr uint32_t kMostBody = 800;  // nodes of a function that is looked into
 constexpr int kMostFollowed = 300;  // functions for one call
 
-std::string_view last_part(std::string_view dotted) {
-  size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
-
 bool is_generator(const Module& module, Node function) {
   for (Node n : function.child(Field::k_body).descendants()) {
     if (n.is(Kind::k_yield) && enclosing_function(module.scopes(), n) == function) return true;

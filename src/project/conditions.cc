@@ -6,11 +6,6 @@
 namespace assay {
 namespace {
 
-std::string_view last_part(std::string_view dotted) {
-  size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
-
 bool handles_imports_only(Node except_clause) {
   std::vector<std::string> types = handled_types(except_clause);
   return !types.empty() && std::all_of(types.begin(), types.end(), [](const std::string& t) {

@@ -29,6 +29,16 @@ bool looks_like_class_path(std::string_view text) {
   return !last.empty() && last[0] >= 'A' && last[0] <= 'Z' && std::any_of(last.begin(), last.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
+// The longest part of the path that is a module has nothing of the next name. (A path may go through a class as well.)
+bool certainly_missing(RuleContext& ctx, const std::string& dotted) {
+  size_t end = dotted.size();
+  const Module* prefix = nullptr;
+  while (!prefix && (end = dotted.rfind('.', end - 1)) != std::string::npos && end > 0) prefix = ctx.project().find_loaded(dotted.substr(0, end));
+  if (!prefix) return ctx.project().find(dotted) == nullptr;
+  std::string_view rest = std::string_view(dotted).substr(end + 1);
+  return ctx.sem.module_member(*prefix, rest.substr(0, rest.find('.'))).presence == Presence::kNo;
+}
+
 void check_string(RuleContext& ctx, const Module& module, Node n) {
   std::string text;
   if (n.parent().is(Kind::k_expression_statement) || !string_value(n, text) || text.size() > 300) return;
@@ -40,14 +50,7 @@ void check_string(RuleContext& ctx, const Module& module, Node n) {
   std::string message;
   const Module* holder = nullptr;
   if (!found) {
-    // The path may go through a class: pkg.module.Class.method
-    Values values = ctx.sem.resolve_dotted(module_part);
-    if (!values.list.empty() || std::string_view(values.reason) != "no such module") {
-      if (values.open || values.list.empty()) return;
-      bool any = false;
-      for (const Value& v : values.list) any |= v.kind != ValueKind::kModule;
-      if (any) return;
-    }
+    if (!certainly_missing(ctx, module_part)) return;
     message = "the string '" + text + "' names the module " + module_part + ", which does not exist";
   } else {
     std::string first = rest.substr(0, rest.find('.'));

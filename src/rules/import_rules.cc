@@ -54,11 +54,6 @@ struct Broken {
   Node node;
 };
 
-std::string_view last_part(std::string_view dotted) {
-  size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
-
 const char* owner_word(RuleContext& ctx, const std::string& dotted) {
   std::string top = dotted.substr(0, dotted.find('.'));
   const auto& packages = ctx.plugin.packages;

@@ -204,7 +204,7 @@ Reaches reaches(RuleContext& ctx, const Override& o, const Module& module, Node 
 std::vector<ReachingCall> failing_calls(RuleContext& ctx, const Override& o) {
   std::vector<ReachingCall> out;
   for (const IndexedCall& c : ctx.definitions.calls().calls(o.name)) {
-    if (!c.call.has_receiver) continue;
+    if (!c.call.has_receiver || (c.module->tree == &ctx.plugin && !ctx.reach.reached(*c.module))) continue;
     if (out.size() >= kMostReported && out.back().reaches == Reaches::kYes) break;
     // First by the text alone: nearly every call fits the override, or is meant for something else.
     CallShape scanned = shape_of(c.call);
@@ -212,16 +212,19 @@ std::vector<ReachingCall> failing_calls(RuleContext& ctx, const Override& o) {
       if (o.own.kind == MethodKind::kProperty) return !bind(o.base.bound(on_class), shape).certainly_fails();
       return !bind(o.base.bound(on_class), shape).certainly_fails() && bind(o.own.bound(on_class), shape).certainly_fails();
     };
-    if (!c.call.ambiguous && !fails(scanned, false) && !fails(scanned, true)) continue;
+    // The class of the platform in use is known: a call that is written for its signature counts even where the base takes no such call.
+    const bool exact = !o.own.function ? false : ctx.sem.environment().platform_variables.count(last_part(c.call.receiver)) > 0;
+    auto own_fails = [&](const CallShape& shape, bool on_class) { return exact && bind(o.own.bound(on_class), shape).certainly_fails(); };
+    if (!c.call.ambiguous && !fails(scanned, false) && !fails(scanned, true) && !own_fails(scanned, false)) continue;
     Node call = call_node(ctx.project(), c);
     if (!call) continue;
     ReachingCall r;
     r.module = c.module;
     r.call = call;
     r.shape = call_shape(call);
-    if (r.shape.unreadable || (!fails(r.shape, false) && !fails(r.shape, true))) continue;
+    if (r.shape.unreadable || (!fails(r.shape, false) && !fails(r.shape, true) && !own_fails(r.shape, false))) continue;
     r.reaches = reaches(ctx, o, *c.module, call, r.shape, r.through_class);
-    if (r.reaches == Reaches::kNo || !fails(r.shape, r.through_class)) continue;
+    if (r.reaches == Reaches::kNo || (!fails(r.shape, r.through_class) && (r.reaches != Reaches::kYes || !own_fails(r.shape, r.through_class)))) continue;
     if (o.own.kind != MethodKind::kProperty) r.failure = bind(o.own.bound(r.through_class), r.shape);
     out.push_back(std::move(r));
   }

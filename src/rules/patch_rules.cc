@@ -9,11 +9,6 @@
 namespace assay {
 namespace {
 
-std::string_view last_part(std::string_view dotted) {
-  size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
-
 bool is_module(const PatchSite& s) { return s.owner.kind == PlaceKind::kModule && s.owner.module && s.owner.module->kind == ModuleKind::kSource; }
 bool is_class(const PatchSite& s) { return s.owner.kind == PlaceKind::kClass && s.owner.cls; }
 const Module* holder_of(const PatchSite& s) { return is_class(s) ? s.owner.cls.module : s.owner.module; }
@@ -144,9 +139,11 @@ void missing_target(RuleContext& ctx, Unpatched& unpatched, const PatchSite& s) 
   message += elsewhere ? ": the assignment adds a name that nobody reads there" : ", and nothing reads the name that is put there";
   Finding* f = report(ctx, elsewhere ? "patch-target-missing" : "patch-not-applied", *s.module, s.place, s.target, message);
   if (!f) return;
-  // A method that is put beside those of a class may be meant for users of the plugin.
+  // A method that is put beside those of a class may be meant for users of the plugin, and whether a function that moved to another
+  // module still needs the patch depends on who reads it there. What only classes have was put on the wrong owner.
   bool direct = s.place.is(Kind::k_attribute);
-  if (f->level == Level::kError && (!direct || is_class(s))) f->level = Level::kWarning;
+  bool moved = !ctx.definitions.find(s.attribute).empty();
+  if (f->level == Level::kError && (!direct || is_class(s) || moved)) f->level = Level::kWarning;
   f->expected = s.owner.dotted + " has '" + s.attribute + "', or something reads the name";
   f->observed = message;
   Node owner = is_class(s) ? s.owner.cls.definition() : Node();

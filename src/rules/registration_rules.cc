@@ -10,11 +10,6 @@
 namespace assay {
 namespace {
 
-std::string_view last_part(std::string_view dotted) {
-  size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
-
 // Somebody turned the import of the module off on purpose: a comment still holds it.
 bool import_commented_out(RuleContext& ctx, const Module& module) {
   std::string_view name = last_part(module.name);

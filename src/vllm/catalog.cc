@@ -107,7 +107,9 @@ void apply_platform(const Catalog& catalog, const PlatformFacts& platform, Envir
 
 void apply_settled(const Catalog& catalog, const Project& project, Environment& environment) {
   for (const SettledArgument& s : catalog.settled_arguments) {
-    if (!project.find(s.without)) environment.settled_arguments[s.argument] = s.value;
+    if (project.find(s.without)) continue;
+    if (s.argument.ends_with(')')) environment.settled_arguments[s.argument] = s.value;
+    else environment.instances[s.argument] = Values::of(bool_value(s.value));
   }
 }
 

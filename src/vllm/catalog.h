@@ -66,9 +66,9 @@ struct PlatformFacts {
   int device_capability = 0;                       // as Environment has it
 };
 
-// A parameter of a hook for which all callers pass the same, once the target has lost a module.
+// A parameter of a hook for which all callers pass the same, or a setting that takes no other value, once the target has lost a module.
 struct SettledArgument {
-  std::string argument;  // "dotted.Class.method(parameter)"
+  std::string argument;  // "dotted.Class.method(parameter)", or the setting's dotted name
   bool value = false;
   std::string without;   // the module
 };

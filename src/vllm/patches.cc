@@ -11,12 +11,7 @@ namespace assay {
 
 namespace {
 
-std::string last_part(std::string_view dotted) {
-  size_t dot = dotted.rfind('.');
-  return std::string(dot == std::string_view::npos ? dotted : dotted.substr(dot + 1));
-}
-
-std::string called_name(Node call) { return last_part(call.child(Field::k_function).text()); }
+std::string called_name(Node call) { return std::string(last_part(call.child(Field::k_function).text())); }
 
 bool is_setattr(Node n) { return n.is(Kind::k_call) && n.child(Field::k_function).text() == "setattr"; }
 
@@ -81,7 +76,7 @@ class Finder {
   bool may_set(Node expression) const {
     Node function = expression.is(Kind::k_call) ? expression.child(Field::k_function) : expression;
     while (function.is(Kind::k_call)) function = function.child(Field::k_function);
-    return setters_.count(last_part(function.text())) > 0;
+    return setters_.count(std::string(last_part(function.text()))) > 0;
   }
 
   // An argument can name what is to be replaced: dotted text, or something that leads to an import.

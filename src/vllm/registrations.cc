@@ -11,11 +11,6 @@ namespace assay {
 
 namespace {
 
-std::string last_part(std::string_view dotted) {
-  size_t dot = dotted.rfind('.');
-  return std::string(dot == std::string_view::npos ? dotted : dotted.substr(dot + 1));
-}
-
 // A call of a registering function, or a decorator that is one.
 struct Site {
   const Module* module;
@@ -33,7 +28,7 @@ class Finder {
     for (const ExtensionPoint& point : catalog.extension_points) {
       for (const std::string& call : point.calls) {
         by_call_.emplace(call, &point);
-        names_.insert(last_part(call));
+        names_.insert(std::string(last_part(call)));
       }
       if (!point.method.empty()) {
         methods_.push_back(&point);
@@ -85,7 +80,7 @@ class Finder {
       Node call = decorator ? n.first_child() : n;
       if (!call.is(Kind::k_call) || (!decorator && n.parent().is(Kind::k_decorator))) continue;
       Node callee = call.child(Field::k_function);
-      std::string name = last_part(callee.text());
+      std::string name = std::string(last_part(callee.text()));
       for (const Helper& helper : helpers_) {
         if (helper.function.child(Field::k_name).text() != name) continue;
         for (const Value& v : semantics_.infer(module, callee).list) {
@@ -153,7 +148,7 @@ class Finder {
     if (holder == kNoScope) return false;
     for (const Binding& b : module.scopes().in_scope(holder, callee.text())) {
       Node clause = module.at(b.node);
-      if (clause.is(Kind::k_aliased_import) && names_.count(last_part(clause.child(Field::k_name).text())))
+      if (clause.is(Kind::k_aliased_import) && names_.count(std::string(last_part(clause.child(Field::k_name).text()))))
         return true;
     }
     return false;
@@ -331,24 +326,24 @@ class Finder {
       case KeyRule::kBaseName: {
         std::vector<std::string> given = term_texts(semantics_, round, first);
         if (!given.empty() || !row.receiver) return given;
-        return {last_part(row.receiver.dotted)};
+        return {std::string(last_part(row.receiver.dotted))};
       }
       case KeyRule::kClass:
         if (first) return {class_name(first)};
-        return row.effective.empty() ? std::vector<std::string>() : std::vector{last_part(row.effective)};
+        return row.effective.empty() ? std::vector<std::string>() : std::vector{std::string(last_part(row.effective))};
       case KeyRule::kClassType:
         return class_types(site, first, round);
       case KeyRule::kName: {
         std::vector<std::string> given = term_texts(semantics_, round, first);
         if (!given.empty() || row.effective.empty()) return given;
-        return {last_part(row.effective)};
+        return {std::string(last_part(row.effective))};
       }
       case KeyRule::kOp:
         return op_names(site, first, round);
       case KeyRule::kOpProvider: {
         std::string provider;
         if (!term_text(semantics_, round, first, provider)) return {};
-        return {last_part(row.receiver ? row.receiver.dotted : site.callee.child(Field::k_object).text()) +
+        return {std::string(last_part(row.receiver ? row.receiver.dotted : site.callee.child(Field::k_object).text())) +
                 ":" + provider};
       }
     }
@@ -372,7 +367,7 @@ class Finder {
     for (const Value& v : semantics_.infer(*cls.module, cls.node).list) {
       if (v.kind == ValueKind::kClass) return std::string(v.definition().child(Field::k_name).text());
     }
-    return last_part(cls.node.text());
+    return std::string(last_part(cls.node.text()));
   }
 
   std::vector<std::string> class_types(const Site& site, const Term& cls, const Round& round) {
