@@ -103,13 +103,14 @@ Family activation_family() {
   Family f;
   f.name = "ops.activation";
   f.component = "ops";
-  f.schema = {f.name,
-              {type_key(),
-               {"act", KeyKind::kWord, "silu", 0, 0, {"silu", "gelu-tanh", "gelu", "swiglu-oai"}, ""},
-               {"rows", KeyKind::kInt, "4", 0, 1 << 18, {}, ""},
-               count_key("dim", "64"),
-               {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "wide", "level", "flat"}, "flat: all near 1"},
-               seed_key()}};
+  f.schema = {
+      f.name,
+      {type_key(),
+       {"act", KeyKind::kWord, "silu", 0, 0, {"silu", "gelu-tanh", "gelu", "swiglu-oai"}, ""},
+       {"rows", KeyKind::kInt, "4", 0, 1 << 18, {}, ""},
+       count_key("dim", "64"),
+       {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "wide", "level", "flat"}, "flat: all near 1"},
+       seed_key()}};
   f.contracts = {"one-rounding", "rounded-before-product"};
   f.mutants = {{"halves-swapped", "gate and up swapped"},
                {"interleaved", "gate and up read as neighbours"},

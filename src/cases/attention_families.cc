@@ -177,12 +177,13 @@ Case random_dense(const Schema& schema, Draw& draw, std::int64_t longest, bool p
   random_lengths(c, draw, longest);
   set_key(c, "causal", draw.pick({"br", "br", "none", "ul", "mixed"}));
   if (draw.chance(0.35))
-    set_key(c, "window", std::to_string(draw.pick({0, 1, 7, 31, 127})) + "," + (draw.chance(0.7) ? "0" : "3"));
+    set_key(c, "window",
+            std::to_string(draw.pick({0, 1, 7, 31, 127})) + "," + (draw.chance(0.7) ? "0" : "3"));
   if (draw.chance(0.2)) set_key(c, "softcap", draw.pick({"1", "5", "50"}));
   if (draw.chance(0.2)) set_key(c, "alibi", "on");
   if (draw.chance(0.25)) set_key(c, "sink", draw.pick({"on", "big", "off-some"}));
   set_key(c, "fill",
-      draw.pick({"randn", "randn", "unit", "small", "peaked", "peaked", "offset", "channel", "huge"}));
+          draw.pick({"randn", "randn", "unit", "small", "peaked", "peaked", "offset", "channel", "huge"}));
   if (paged) {
     set_key(c, "layout", draw.pick({"nhd", "hnd", "interleaved", "slab", "gaps", "kvcache"}));
     set_key(c, "block", draw.pick({"1", "16", "32", "128"}));
@@ -194,7 +195,8 @@ Case random_dense(const Schema& schema, Draw& draw, std::int64_t longest, bool p
       set_key(c, "dim", "64");
     }
   }
-  if (c.word("dtype") == "f16" && c.word("fill") == "huge") set_key(c, "fill", "peaked");  // would overflow f16
+  if (c.word("dtype") == "f16" && c.word("fill") == "huge")
+    set_key(c, "fill", "peaked");  // would overflow f16
   set_key(c, "seed", std::to_string(draw.between(0, 999999)));
   return c;
 }
@@ -286,9 +288,9 @@ std::vector<Family> attention_families() {
   paged.smoke = paged_smoke(paged.name);
   paged.plain = plain_lines(paged.name);
   paged.longest = longest_lines(paged.name);
-  for (const char* extra : {" kv=e4m3 kvbase=1.004", " kv=int8 kvscale=token kvspread=0.002",
-                            " kv=e4m3 kvscale=head kvspread=0.002", " kv=e4m3fnuz",
-                            " pages=high block=1 unused=zero"})
+  for (const char* extra :
+       {" kv=e4m3 kvbase=1.004", " kv=int8 kvscale=token kvspread=0.002",
+        " kv=e4m3 kvscale=head kvspread=0.002", " kv=e4m3fnuz", " pages=high block=1 unused=zero"})
     paged.plain.push_back("attn.paged lens=2000,700 q=2,3 heads=4/2 dim=64 fill=channel" +
                           std::string(extra) + " seed=35");
   for (const char* line :
@@ -308,7 +310,8 @@ std::vector<Family> attention_families() {
                  m + " lens=2000,700 q=2,3 heads=4/1 fill=channel kv=e4m3 kvbase=1.004 seed=33",
                  m + " lens=2000,700 heads=4/1 fill=channel block=1 pages=high unused=zero seed=33",
                  m + " lens=1000 q=2 heads=2/1 sink=last fill=channel"};
-  dense.longest = {m + " lens=131072 heads=2/1 fill=peaked seed=40", m + " lens=100000 heads=1 fill=tomo seed=41"};
+  dense.longest = {m + " lens=131072 heads=2/1 fill=peaked seed=40",
+                   m + " lens=100000 heads=1 fill=tomo seed=41"};
   dense.random = [](const Schema& s, Draw& d, std::int64_t n) { return random_mla(s, d, n, false); };
   Family sparse = make("mla.sparse", "mla", "16/1", "96/64", &AttentionBugRow::sparse);
   const std::string sp = sparse.name;

@@ -67,7 +67,8 @@ TEST(BadInput, SizesThatOverflowNameTheirFieldBeforeAnythingIsMade) {
 TEST(BadInput, ValuesThatAreNoneAreRefusedByTheirKey) {
   for (const Family& f : families())
     for (const KeySpec& key : f.schema.keys)
-      for (const char* text : {"", "x", "1e400", "nan", "99999999999999999999", "-99", "1,,2", "1*", "*3", "1/2/3"}) {
+      for (const char* text :
+           {"", "x", "1e400", "nan", "99999999999999999999", "-99", "1,,2", "1*", "*3", "1/2/3"}) {
         const std::string line = f.name + " " + key.name + "=" + text;
         const auto c = parse_case(line);
         if (key.kind == KeyKind::kWord || !c) {
@@ -104,7 +105,8 @@ TEST(BadInput, NothingAtAllIsACase) {
 }
 
 TEST(BadInput, NanThatARowSeesIsNamedPoisonThatNoneSeesIsNot) {
-  const auto c = build_attention_case(*parse_case("attn.paged lens=20,9 q=1,2 heads=4/2 dim=16 block=4 seed=1"));
+  const auto c =
+      build_attention_case(*parse_case("attn.paged lens=20,9 q=1,2 heads=4/2 dim=16 block=4 seed=1"));
   ASSERT_TRUE(c);
   AttentionProblem p = (*c)->problem;
   EXPECT_TRUE(attend(p));  // all that lies behind the last keys is NaN

@@ -64,8 +64,8 @@ void add_buffer_mutants(Family& family) {
   const bool exact = family.name == "indexer.topk" || family.name == "index.convert";
   family.mutants.push_back({"previous-output", "output of the previous call returned", exact});
   family.mutants.push_back({"stale-buffer", "second half of the output not written", exact});
-  family.build = [build = std::move(family.build), own](
-                     const Case& line) -> Expected<std::unique_ptr<Workload>> {
+  family.build = [build = std::move(family.build),
+                  own](const Case& line) -> Expected<std::unique_ptr<Workload>> {
     auto now = build(line);
     if (!now) return now;
     return std::make_unique<BufferWorkload>(build, line, std::move(*now), own);

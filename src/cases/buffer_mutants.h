@@ -6,9 +6,9 @@
 
 namespace assay::num {
 
-// Adds the mutants "previous-output" and "stale-buffer" to a family whose kernels write a buffer of their own. The
-// earlier call had the same shapes and parameters and other activations: the case with the next number of `call`,
-// or with the next seed where the family has no parameters.
+// Adds the mutants "previous-output" and "stale-buffer" to a family whose kernels write a buffer of their
+// own. The earlier call had the same shapes and parameters and other activations: the case with the next
+// number of `call`, or with the next seed where the family has no parameters.
 void add_buffer_mutants(Family& family);
 
 }  // namespace assay::num

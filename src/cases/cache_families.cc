@@ -45,7 +45,12 @@ std::vector<KeySpec> layout_keys() {
           {"tokens", KeyKind::kInt, "9", 0, 1 << 20, {}, ""},
           {"dim", KeyKind::kInt, "64", 2, 4096, {}, ""},
           {"block", KeyKind::kInt, "4", 1, 4096, {}, "slots of a page"},
-          {"fill", KeyKind::kWord, "randn", 0, 0, {"randn", "ties", "large", "tiny", "level", "sink"},
+          {"fill",
+           KeyKind::kWord,
+           "randn",
+           0,
+           0,
+           {"randn", "ties", "large", "tiny", "level", "sink"},
            "sink: the first token far above the others"},
           seed_key()};
 }
@@ -58,7 +63,8 @@ Expected<CacheLayout> read_layout(const Case& c) {
   l.planar = c.word("scales") != "tensor";
   l.blocks = (c.integer("tokens") * 2) / l.size + 2;
   if (l.planar && l.type == DType::kBf16) return fail("scales: a bf16 cache has none");
-  if (auto ok = expect_few("tokens, block, dim", {l.blocks, l.page()}); !ok) return tl::unexpected(ok.error());
+  if (auto ok = expect_few("tokens, block, dim", {l.blocks, l.page()}); !ok)
+    return tl::unexpected(ok.error());
   return l;
 }
 
@@ -347,7 +353,9 @@ struct GatherState {
     for (std::int64_t slot = 0; slot < layout.blocks * layout.size; ++slot) {
       for (std::int64_t d = 0; d < layout.dim; ++d) {
         const double x = level ? Random(0, 9).normal(d)
-                               : (sink && slot != first ? 1e-4 : layout.type == DType::kI8 ? 30 : 1) *
+                               : (sink && slot != first       ? 1e-4
+                                  : layout.type == DType::kI8 ? 30
+                                                              : 1) *
                                      random.normal(slot * layout.dim + d);
         put_code(raw, layout, layout.value_at(slot), d, encode(layout.type, x));
       }

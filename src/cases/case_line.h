@@ -38,7 +38,13 @@ struct KeySpec {
 // Keys that many families have.
 inline KeySpec seed_key() { return {"seed", KeyKind::kInt, "0", 0, 1e15, {}, ""}; }
 inline KeySpec call_key() {
-  return {"call", KeyKind::kInt, "0", 0, 1 << 20, {}, "another call with the same parameters and other activations"};
+  return {"call",
+          KeyKind::kInt,
+          "0",
+          0,
+          1 << 20,
+          {},
+          "another call with the same parameters and other activations"};
 }
 
 struct Schema {

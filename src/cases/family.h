@@ -52,8 +52,8 @@ struct Family {
   Schema schema;
   std::vector<std::string> contracts;  // the first is the usual one
   std::vector<Mutant> mutants;
-  std::vector<std::string> smoke;  // case lines that kill every mutant
-  std::vector<std::string> plain;  // plain random inputs, as tests elsewhere use them
+  std::vector<std::string> smoke;    // case lines that kill every mutant
+  std::vector<std::string> plain;    // plain random inputs, as tests elsewhere use them
   std::vector<std::string> longest;  // contexts of up to 131,072 keys, for the full suite
   // A random case line; its keys or inner dimension are below `longest`, and of that size above kLong.
   std::function<Case(const Schema&, Draw&, std::int64_t longest)> random;

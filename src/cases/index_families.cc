@@ -39,7 +39,8 @@ struct IndexState {
     s->spaces.rows_per_block = s->spaces.block_size + c.integer("pad");
     if (auto ok = expect_few("tokens, topk", {s->tokens, s->width}); !ok) return tl::unexpected(ok.error());
     for (std::int64_t n : lens)
-      if (auto ok = expect_few("lens, block", {n / s->spaces.block_size, static_cast<std::int64_t>(lens.size())});
+      if (auto ok =
+              expect_few("lens, block", {n / s->spaces.block_size, static_cast<std::int64_t>(lens.size())});
           !ok)
         return tl::unexpected(ok.error());
     std::int64_t block = 7, row = 0;

@@ -100,7 +100,8 @@ struct LogitsState {
                 [&](std::int64_t i) {
                   if (exact) return std::exp2(static_cast<double>(i % heads % 8));
                   // One head in a while with hardly any weight, as routers of real models have.
-                  const double x = (flat ? 1 + 0.002 * rw.normal(i) : rw.normal(i)) / std::sqrt(static_cast<double>(heads * dim)) / (step * step);
+                  const double x = (flat ? 1 + 0.002 * rw.normal(i) : rw.normal(i)) /
+                                   std::sqrt(static_cast<double>(heads * dim)) / (step * step);
                   return how == "faint" && i % heads == heads - 1 ? 1e-4 * x : x;
                 });
     const auto key = [&](std::int64_t i) {
@@ -367,33 +368,34 @@ Family logits_family() {
   Family f;
   f.name = "indexer.logits";
   f.component = "indexer";
-  f.schema = {f.name,
-              {{"type", KeyKind::kWord, "e4m3", 0, 0, {"bf16", "e4m3", "int8"}, "type of q and k"},
-               {"cache",
-                KeyKind::kWord,
-                "flat",
-                0,
-                0,
-                {"flat", "paged"},
-                "keys in a row, or pages of values then scales"},
-               {"ctx", KeyKind::kWord, "1d", 0, 0, {"1d", "2d"}, "one length a request, or one a token"},
-               {"weights", KeyKind::kWord, "f32", 0, 0, {"f32", "bf16"}, ""},
-               {"out", KeyKind::kWord, "f32", 0, 0, {"f32", "bf16"}, ""},
-               {"heads", KeyKind::kInt, "32", 1, 1024, {}, ""},
-               {"dim", KeyKind::kInt, "64", 1, 1024, {}, ""},
-               {"block", KeyKind::kInt, "64", 1, 4096, {}, "slots of a page"},
-               {"lens", KeyKind::kList, "65,1", 0, 1 << 24, {}, "keys of each request"},
-               {"next", KeyKind::kList, "1", 0, 4096, {}, "queries of each request"},
-               {"fill",
-                KeyKind::kWord,
-                "randn",
-                0,
-                0,
-                {"randn", "faint", "level", "offset", "flat", "onehot"},
-                "level: equal scales; faint: a head of little weight; offset: queries and keys of mean 1; flat: all "
-                "near 1"},
-               call_key(),
-               seed_key()}};
+  f.schema = {
+      f.name,
+      {{"type", KeyKind::kWord, "e4m3", 0, 0, {"bf16", "e4m3", "int8"}, "type of q and k"},
+       {"cache",
+        KeyKind::kWord,
+        "flat",
+        0,
+        0,
+        {"flat", "paged"},
+        "keys in a row, or pages of values then scales"},
+       {"ctx", KeyKind::kWord, "1d", 0, 0, {"1d", "2d"}, "one length a request, or one a token"},
+       {"weights", KeyKind::kWord, "f32", 0, 0, {"f32", "bf16"}, ""},
+       {"out", KeyKind::kWord, "f32", 0, 0, {"f32", "bf16"}, ""},
+       {"heads", KeyKind::kInt, "32", 1, 1024, {}, ""},
+       {"dim", KeyKind::kInt, "64", 1, 1024, {}, ""},
+       {"block", KeyKind::kInt, "64", 1, 4096, {}, "slots of a page"},
+       {"lens", KeyKind::kList, "65,1", 0, 1 << 24, {}, "keys of each request"},
+       {"next", KeyKind::kList, "1", 0, 4096, {}, "queries of each request"},
+       {"fill",
+        KeyKind::kWord,
+        "randn",
+        0,
+        0,
+        {"randn", "faint", "level", "offset", "flat", "onehot"},
+        "level: equal scales; faint: a head of little weight; offset: queries and keys of mean 1; flat: all "
+        "near 1"},
+       call_key(),
+       seed_key()}};
   f.contracts = {"any-order", "fp8-sums"};
   f.mutants = {{"relu-after", "ReLU after the sum over heads"},
                {"neighbour-scale", "scale of the neighbouring token"},

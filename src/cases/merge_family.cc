@@ -92,7 +92,8 @@ struct MergeState {
     const Bug bug = static_cast<Bug>(mutant);
     Actual out{"out", type, {rows, dim}, std::vector<double>(rows * dim)};
     Actual lse{"lse", DType::kF32, {rows}, std::vector<double>(rows)};
-    for (std::int64_t r = 0; r < rows; ++r) merge_row(c, bug, r, out.value.data() + r * dim, lse.value.data() + r);
+    for (std::int64_t r = 0; r < rows; ++r)
+      merge_row(c, bug, r, out.value.data() + r * dim, lse.value.data() + r);
     return {out, lse};
   }
 
@@ -187,7 +188,8 @@ Family merge_family() {
              "merge.states states=2 rows=16 fill=empty dtype=f32 seed=3",
              "merge.states fill=low dtype=f32 seed=4", "merge.states states=5 fill=wide dtype=f32 seed=5"};
   f.plain = {"merge.states fill=level seed=6", "merge.states fill=randn dim=1 rows=2 seed=7",
-             "merge.states states=32 dim=2 rows=2 fill=level seed=8", "merge.states dtype=f32 fill=brink seed=0"};
+             "merge.states states=32 dim=2 rows=2 fill=level seed=8",
+             "merge.states dtype=f32 fill=brink seed=0"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));

@@ -58,9 +58,11 @@ struct MoeState {
     if (p.hidden % group != 0 || p.inter % group != 0)
       return fail("group: hidden and inter must be multiples of it");
     if (p.topk > p.experts) return fail("topk: more than experts");
-    if (auto ok = expect_few("experts, inter, hidden", {p.experts, p.inter, p.hidden}, 0x1p26); !ok) return ok;
+    if (auto ok = expect_few("experts, inter, hidden", {p.experts, p.inter, p.hidden}, 0x1p26); !ok)
+      return ok;
     if (auto ok = expect_few("tokens, hidden", {p.tokens, std::max(p.hidden, p.topk)}); !ok) return ok;
-    if (auto ok = expect_few("tokens, topk, inter, hidden", {p.tokens, p.topk, p.inter, p.hidden}, 0x1p33); !ok)
+    if (auto ok = expect_few("tokens, topk, inter, hidden", {p.tokens, p.topk, p.inter, p.hidden}, 0x1p33);
+        !ok)
       return ok;
     fill(c);
     return {};
@@ -96,7 +98,11 @@ struct MoeState {
     w2_codes = set.add("w2", DType::kU4, {p.experts, p.hidden, p.inter}, code(13));
     w2_scales = set.add("w2_scale", type, {p.experts, p.hidden, p.inter / group}, scale(p.inter, 14));
     const std::string& how = c.word("fill");
-    const double size = how == "wide" ? 6 : level ? 1.8 : flat ? 0.002 : how == "small" ? 0.005 : 1,
+    const double size = how == "wide"    ? 6
+                        : level          ? 1.8
+                        : flat           ? 0.002
+                        : how == "small" ? 0.005
+                                         : 1,
                  mean = how == "offset" || flat ? 1 : 0;
     x = set.add("x", type, {p.tokens, p.hidden}, [&](std::int64_t i) { return mean + size * rx.normal(i); });
     const double bias = level ? 0.001 : 1;
@@ -233,8 +239,8 @@ struct MoeState {
         if (!map.empty()) e = bug == kMapIgnored ? e % p.experts : static_cast<std::int64_t>(map[e]);
         if (e < 0 || (bug == kLastExpert && e == p.experts - 1)) continue;
         const int times = bug == kExpertTwice && s == p.topk - 1 ? 2 : 1;
-        const auto out = expert(t, s, e, &first[e * 2 * p.inter * p.hidden], &second[e * p.hidden * p.inter],
-                                stored, bug);
+        const auto out =
+            expert(t, s, e, &first[e * 2 * p.inter * p.hidden], &second[e * p.hidden * p.inter], stored, bug);
         const auto route_weight = static_cast<float>(route[t * p.topk + (bug == kOneRoute ? 0 : s)]);
         float w = p.weight_on_input ? 1.0f : route_weight;
         if (bug == kWeightTwice) w *= route_weight;
@@ -248,8 +254,8 @@ struct MoeState {
     return {a};
   }
 
-  std::vector<float> expert(std::int64_t t, std::int64_t s, std::int64_t e, const float* w1, const float* w2of,
-                            DType stored, Bug bug) const {
+  std::vector<float> expert(std::int64_t t, std::int64_t s, std::int64_t e, const float* w1,
+                            const float* w2of, DType stored, Bug bug) const {
     std::vector<float> in;
     for (std::int64_t d = 0; d < p.hidden; ++d) {
       const auto v = static_cast<float>(x[t * p.hidden + d]);
@@ -317,7 +323,8 @@ Family moe_family() {
         0,
         0,
         {"randn", "wide", "level", "offset", "flat", "small"},
-        "wide: past the clamps; level: scales near each other, one expert with nearly all the weight; offset: "
+        "wide: past the clamps; level: scales near each other, one expert with nearly all the weight; "
+        "offset: "
         "activations of mean 1; flat: activations near 1, equal routes; small: where activations are linear"},
        call_key(),
        seed_key()}};

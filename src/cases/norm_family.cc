@@ -51,8 +51,9 @@ struct NormState {
       return flat ? 1 + 0.002 * random.normal(i) : size * (random.normal(i) + (level ? 0 : 0.3));
     });
     if (s->residual)
-      s->r = s->set.add("residual", s->type, {s->rows, s->dim},
-                        [&](std::int64_t i) { return (level ? 0.002 : size) * Random(seed, 2 + call).normal(i); });
+      s->r = s->set.add("residual", s->type, {s->rows, s->dim}, [&](std::int64_t i) {
+        return (level ? 0.002 : size) * Random(seed, 2 + call).normal(i);
+      });
     s->w = s->set.add("weight", s->type, {s->dim}, [&](std::int64_t i) {
       if (flat) return 300 + Random(seed, 3).normal(i);
       return (s->unit_offset ? (level ? 0.002 : 0.5) : 0) + (s->unit_offset ? 0 : 1) +
@@ -140,22 +141,23 @@ Family rmsnorm_family() {
   Family f;
   f.name = "ops.rmsnorm";
   f.component = "ops";
-  f.schema = {f.name,
-              {type_key(),
-               {"residual", KeyKind::kWord, "off", 0, 0, {"off", "on"}, ""},
-               {"weight", KeyKind::kWord, "plain", 0, 0, {"plain", "plus-one"}, "plus-one: Gemma"},
-               {"rows", KeyKind::kInt, "4", 0, 1 << 18, {}, ""},
-               count_key("dim", "96"),
-               {"epsilon", KeyKind::kReal, "1e-06", 1e-12, 1, {}, ""},
-               {"fill",
-                KeyKind::kWord,
-                "randn",
-                0,
-                0,
-                {"randn", "tiny", "level", "flat"},
-                "tiny: of the size of sqrt(epsilon); level: weights near 1; flat: inputs near 1, weights near 300"},
-               call_key(),
-               seed_key()}};
+  f.schema = {
+      f.name,
+      {type_key(),
+       {"residual", KeyKind::kWord, "off", 0, 0, {"off", "on"}, ""},
+       {"weight", KeyKind::kWord, "plain", 0, 0, {"plain", "plus-one"}, "plus-one: Gemma"},
+       {"rows", KeyKind::kInt, "4", 0, 1 << 18, {}, ""},
+       count_key("dim", "96"),
+       {"epsilon", KeyKind::kReal, "1e-06", 1e-12, 1, {}, ""},
+       {"fill",
+        KeyKind::kWord,
+        "randn",
+        0,
+        0,
+        {"randn", "tiny", "level", "flat"},
+        "tiny: of the size of sqrt(epsilon); level: weights near 1; flat: inputs near 1, weights near 300"},
+       call_key(),
+       seed_key()}};
   f.contracts = {"one-rounding", "rounded-before-weight"};
   f.mutants = {{"epsilon-outside", "epsilon outside the root"},
                {"weight-dropped", "weight dropped"},
@@ -169,9 +171,13 @@ Family rmsnorm_family() {
   const std::string n = "ops.rmsnorm";
   f.smoke = {n + " seed=1", n + " fill=tiny seed=2", n + " residual=on seed=3",
              n + " weight=plus-one dtype=f32 seed=4", n + " fill=tiny residual=on dtype=f16 seed=5"};
-  f.plain = {n + " fill=level dim=4096 seed=6", n + " fill=level residual=on dim=4096 seed=7",
-             n + " fill=level dim=4096 dtype=f32 seed=8", n + " rows=1 dim=65 fill=level seed=51",
-             n + " rows=1 dim=65 fill=level seed=7", n + " fill=flat", n + " fill=flat seed=1"};
+  f.plain = {n + " fill=level dim=4096 seed=6",
+             n + " fill=level residual=on dim=4096 seed=7",
+             n + " fill=level dim=4096 dtype=f32 seed=8",
+             n + " rows=1 dim=65 fill=level seed=51",
+             n + " rows=1 dim=65 fill=level seed=7",
+             n + " fill=flat",
+             n + " fill=flat seed=1"};
   f.random = [](const Schema& s, Draw& d, std::int64_t longest) {
     Case c(s);
     set_key(c, "dtype", d.pick({"bf16", "f16", "f32"}));

@@ -38,7 +38,8 @@ struct RouterState {
     s->experts = c.integer("experts");
     s->topk = c.integer("topk");
     if (s->topk > s->experts) return fail("topk: more than experts");
-    if (auto ok = expect_few("tokens, experts", {s->tokens, s->experts}); !ok) return tl::unexpected(ok.error());
+    if (auto ok = expect_few("tokens, experts", {s->tokens, s->experts}); !ok)
+      return tl::unexpected(ok.error());
     s->softmax = c.word("score") == "softmax";
     s->renormalise = c.word("renormalise") == "on";
     s->scale = static_cast<float>(c.real("scale"));
@@ -106,7 +107,8 @@ struct RouterState {
     const auto bug = static_cast<RouterBug>(mutant);
     Actual w{"weights", DType::kF32, {tokens, topk}, std::vector<double>(tokens * topk)},
         ids{"ids", DType::kI32, {tokens, topk}, std::vector<double>(tokens * topk)};
-    for (std::int64_t t = 0; t < tokens; ++t) route(t, bug, w.value.data() + t * topk, ids.value.data() + t * topk);
+    for (std::int64_t t = 0; t < tokens; ++t)
+      route(t, bug, w.value.data() + t * topk, ids.value.data() + t * topk);
     return {w, ids};
   }
 
@@ -182,7 +184,8 @@ Family router_family() {
              n + " tokens=1 experts=2 topk=2 bias=on seed=11",
              n + " tokens=1 experts=2 topk=2 bias=on seed=8",
              n + " tokens=1 experts=8 topk=1 seed=12",
-             n + " fill=flat", n + " fill=flat seed=1"};
+             n + " fill=flat",
+             n + " fill=flat seed=1"};
   f.random = [](const Schema& s, Draw& d, std::int64_t) {
     Case c(s);
     set_key(c, "score", d.pick({"softmax", "sigmoid"}));

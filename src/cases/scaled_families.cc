@@ -50,11 +50,10 @@ struct W8a8State {
     const Random ra(seed, 1 + call), rw(seed, 2), rs(seed, 3), rt(seed, 3 + call);
     const std::int64_t width = s->k;
     const auto in_range = [](double x) { return std::clamp(x, -127.0, 127.0); };
-    s->a = s->set.add("a", DType::kI8, {s->m, s->k},
-                      [&](std::int64_t i) {
-                        if (outlier) return i % width == 0 ? 127 : 0.5 * ra.normal(i);
-                        return flat ? 100 + 0.25 * ra.normal(i) : in_range(40 * ra.normal(i));
-                      });
+    s->a = s->set.add("a", DType::kI8, {s->m, s->k}, [&](std::int64_t i) {
+      if (outlier) return i % width == 0 ? 127 : 0.5 * ra.normal(i);
+      return flat ? 100 + 0.25 * ra.normal(i) : in_range(40 * ra.normal(i));
+    });
     s->w = s->set.add("w", DType::kI8, {s->k, s->n},
                       [&](std::int64_t i) { return in_range(40 * rw.normal(i)); });
     const double unit = 1 / (40 * std::sqrt(static_cast<double>(s->k))), spread = level || flat ? 0.002 : 1;
@@ -65,7 +64,8 @@ struct W8a8State {
     });
     if (c.word("zeros") == "asym")
       s->azp = s->set.add("azp", DType::kI32, {is_static ? 1 : s->m}, [&](std::int64_t i) {
-        return static_cast<double>(rt.between(i + (2 << 20), level || flat ? 1 : -60, level || flat ? 1 : 60));
+        return static_cast<double>(
+            rt.between(i + (2 << 20), level || flat ? 1 : -60, level || flat ? 1 : 60));
       });
     if (c.word("bias") == "on")
       s->bias = s->set.add("bias", s->out, {s->n},
@@ -164,7 +164,8 @@ Family w8a8_family() {
                 0,
                 0,
                 {"randn", "level", "flat", "outlier"},
-                "level: scales near each other; flat: activations as well; outlier: one channel far above the others"},
+                "level: scales near each other; flat: activations as well; outlier: one channel far above "
+                "the others"},
                call_key(),
                seed_key()}};
   f.contracts = {"int32-subtraction", "f32-subtraction"};
@@ -183,9 +184,12 @@ Family w8a8_family() {
   const std::string n = "quant.w8a8";
   f.smoke = {n + " seed=1", n + " activation=static seed=2", n + " out=f32 k=200 seed=3",
              n + " zeros=sym m=1 seed=4"};
-  f.plain = {n + " m=2 k=4100 n=16 fill=level seed=5", n + " m=1 k=16390 n=1 fill=level seed=6",
-             n + " m=1 k=4096 n=1 fill=level seed=9",  n + " m=2 k=96 n=1 bias=off seed=24",
-             n + " m=2 k=64 n=1 fill=level seed=8",    n + " m=2 k=64 n=1 fill=level seed=104",
+  f.plain = {n + " m=2 k=4100 n=16 fill=level seed=5",
+             n + " m=1 k=16390 n=1 fill=level seed=6",
+             n + " m=1 k=4096 n=1 fill=level seed=9",
+             n + " m=2 k=96 n=1 bias=off seed=24",
+             n + " m=2 k=64 n=1 fill=level seed=8",
+             n + " m=2 k=64 n=1 fill=level seed=104",
              n + " m=2 k=64 n=1 fill=level seed=0",
              n + " m=1 fill=flat",
              n + " zeros=sym bias=off m=1 k=2 n=1 fill=outlier seed=2824"};
@@ -252,7 +256,8 @@ struct Fp8State {
       return ue8m0 ? std::exp2(static_cast<double>(random.between(i, -2, 2)))
                    : std::exp2((level || flat ? 0.002 : 1) * random.normal(i));
     };
-    s->sa = s->set.add("a_scale", DType::kF32, {s->m, s->kb}, [&](std::int64_t i) { return scale_of(rt, i); });
+    s->sa =
+        s->set.add("a_scale", DType::kF32, {s->m, s->kb}, [&](std::int64_t i) { return scale_of(rt, i); });
     const double unit = 1 / std::sqrt(static_cast<double>(s->k));
     s->sw = s->set.add("w_scale", DType::kF32, {s->nb, s->kb},
                        [&](std::int64_t i) { return (ue8m0 ? 1 : unit) * scale_of(rs, i + (1 << 20)); });
@@ -327,21 +332,22 @@ Family fp8_family() {
   Family f;
   f.name = "quant.fp8block";
   f.component = "quantisation";
-  f.schema = {f.name,
-              {{"scales", KeyKind::kWord, "f32", 0, 0, {"f32", "ue8m0"}, ""},
-               {"m", KeyKind::kInt, "5", 0, 1 << 16, {}, ""},
-               {"k", KeyKind::kInt, "300", 1, 1 << 20, {}, ""},
-               {"n", KeyKind::kInt, "72", 1, 1 << 20, {}, ""},
-               {"block", KeyKind::kInt, "128", 1, 4096, {}, ""},
-               {"fill",
-                KeyKind::kWord,
-                "randn",
-                0,
-                0,
-                {"randn", "level", "offset", "flat"},
-                "level: scales near each other; offset: both operands of mean 1; flat: level, activations near 1"},
-               call_key(),
-               seed_key()}};
+  f.schema = {
+      f.name,
+      {{"scales", KeyKind::kWord, "f32", 0, 0, {"f32", "ue8m0"}, ""},
+       {"m", KeyKind::kInt, "5", 0, 1 << 16, {}, ""},
+       {"k", KeyKind::kInt, "300", 1, 1 << 20, {}, ""},
+       {"n", KeyKind::kInt, "72", 1, 1 << 20, {}, ""},
+       {"block", KeyKind::kInt, "128", 1, 4096, {}, ""},
+       {"fill",
+        KeyKind::kWord,
+        "randn",
+        0,
+        0,
+        {"randn", "level", "offset", "flat"},
+        "level: scales near each other; offset: both operands of mean 1; flat: level, activations near 1"},
+       call_key(),
+       seed_key()}};
   f.contracts = {"any-order", "fp8-sums-promoted"};
   f.mutants = {{"next-k-block", "scale of the next block along K"},
                {"next-n-block", "scale of the next block along N"},

@@ -34,10 +34,11 @@ std::string self_test_text(const SelfTestResult& r) {
   text += fmt::format("mutant x contract pairs {}, killed {}, survivors: {}\n", r.pairs, r.pairs_killed,
                       list(r.pair_survivors));
   text += fmt::format("no plain input hides: {}\n", list(r.easy));
-  text += fmt::format("{:<16} {:>12} {:>12} {:>13} {:>22}\n", "family", "honest cases", "32 k keys", "offset values",
-                      "too inaccurate to judge");
+  text += fmt::format("{:<16} {:>12} {:>12} {:>13} {:>22}\n", "family", "honest cases", "32 k keys",
+                      "offset values", "too inaccurate to judge");
   for (const HonestCount& c : r.honest)
-    text += fmt::format("{:<16} {:>12} {:>12} {:>13} {:>22}\n", c.family, c.cases, c.many_keys, c.offset, c.undecided);
+    text += fmt::format("{:<16} {:>12} {:>12} {:>13} {:>22}\n", c.family, c.cases, c.many_keys, c.offset,
+                        c.undecided);
   text += fmt::format(
       "honest cases {} ({} with 32 k keys or more, {} with offset values), too inaccurate to judge {}, false "
       "alarms {}\n",

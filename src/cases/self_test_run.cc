@@ -58,8 +58,7 @@ class SelfTest {
  private:
   int threads() const { return options_.threads > 0 ? options_.threads : default_threads(); }
 
-  void each(const std::vector<Job>& jobs,
-            const std::function<void(const Job&, const Workload&)>& fn) {
+  void each(const std::vector<Job>& jobs, const std::function<void(const Job&, const Workload&)>& fn) {
     parallel_for(jobs.size(), threads(), [&](std::size_t i) {
       const auto c = parse_case(jobs[i].line);
       if (!c) return note_error(jobs[i].line + ": " + c.error().message);
@@ -97,7 +96,8 @@ class SelfTest {
     });
   }
 
-  void smoke_case(const Job& job, const Workload& w, std::size_t contract, const std::vector<Reference>& refs) {
+  void smoke_case(const Job& job, const Workload& w, std::size_t contract,
+                  const std::vector<Reference>& refs) {
     const auto honest = w.simulate(contract, 0);
     judge_honest(job, contract, refs, honest);
     for (std::size_t m = 1; m <= job.family->mutants.size(); ++m) {
@@ -174,8 +174,7 @@ class SelfTest {
       if (!honest.contains(k)) honest[k] = w.simulate(k, 0);
       const std::vector<Actual>& right = honest[k];
       const auto made = w.simulate(k, m);
-      if (same_outputs(right, made) || !plain_test_passes(right, made))
-        continue;
+      if (same_outputs(right, made) || !plain_test_passes(right, made)) continue;
       const std::lock_guard lock(mutex_);
       row.plain = job.line;
     }

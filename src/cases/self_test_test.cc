@@ -34,8 +34,7 @@ TEST_P(EveryFamily, KillsItsMutantsAndNoHonestKernel) {
   EXPECT_TRUE(r->errors.empty()) << self_test_text(*r);
   EXPECT_EQ(r->killed, r->mutants);
   EXPECT_GT(r->mutants, 3);
-  EXPECT_LE(r->guesses_wrong * 20,
-            r->guesses_right + r->guesses_wrong + r->guesses_unknown);
+  EXPECT_LE(r->guesses_wrong * 20, r->guesses_right + r->guesses_wrong + r->guesses_unknown);
 }
 
 std::vector<std::string> names() {
@@ -149,8 +148,8 @@ TEST(BufferMutants, ReturnWhatAnEarlierCallLeft) {
 // Long dot products on 14-bit accumulators, in a contract that promises no more: not a pass.
 TEST(SelfTest, WhatIsTooInaccurateToJudgeIsNoPass) {
   const Family& f = **find_family("attn.varlen");
-  const auto fp8 = static_cast<std::size_t>(
-      std::find(f.contracts.begin(), f.contracts.end(), "fp8-sums") - f.contracts.begin());
+  const auto fp8 = static_cast<std::size_t>(std::find(f.contracts.begin(), f.contracts.end(), "fp8-sums") -
+                                            f.contracts.begin());
   const auto verdict = [&](const std::string& line, std::size_t contract) {
     const auto w = f.build(*parse_case(line));
     return judge(*(*w)->reference(contract), (*w)->simulate(contract, 0));

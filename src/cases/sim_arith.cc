@@ -100,8 +100,7 @@ ASSAY_VECTORIZED float mma_dot(const float* x, const float* y, std::int64_t n, i
     auto all = static_cast<std::int64_t>(sum * steps);
     for (int i = 0; i < kLanes; ++i) all += total[i];
     const double exact = static_cast<double>(all) * step;
-    sum = static_cast<float>(
-        std::bit_cast<double>(std::bit_cast<std::int64_t>(exact) & ~kPastBinary32));
+    sum = static_cast<float>(std::bit_cast<double>(std::bit_cast<std::int64_t>(exact) & ~kPastBinary32));
   }
   return sum;
 }
@@ -118,7 +117,8 @@ float narrow_mma_dot(const float* x, const float* y, std::int64_t n, int block, 
   return sum;
 }
 
-// One block of rows, eight dimensions at a time, from *done on: until fewer are left or something isn't finite.
+// One block of rows, eight dimensions at a time, from *done on: until fewer are left or something isn't
+// finite.
 ASSAY_VECTORIZED void mma_rows(const float* weights, const float* const* rows, int count, std::int64_t dims,
                                int fraction_bits, float* sums, std::int64_t* done) {
   const std::int64_t cut = static_cast<std::int64_t>(fraction_bits) << 52;

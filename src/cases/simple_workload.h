@@ -87,7 +87,8 @@ auto builder() {
 // Elements of one tensor of a workload, which holds them as binary64 as well.
 constexpr double kMostHeld = 0x1p28;
 
-// Error: names the keys whose product is too large. The factors are counts, so no product of theirs overflows.
+// Error: names the keys whose product is too large. The factors are counts, so no product of theirs
+// overflows.
 inline Expected<void> expect_few(const std::string& keys, std::initializer_list<std::int64_t> factors,
                                  double most = kMostHeld) {
   double product = 1;

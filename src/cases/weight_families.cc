@@ -255,7 +255,8 @@ Family wna16_family() {
         0,
         0,
         {"randn", "identity", "level", "offset", "flat", "outlier"},
-        "level: scales and zero points near each other; offset: activations of mean 1; flat: near 1; outlier: one "
+        "level: scales and zero points near each other; offset: activations of mean 1; flat: near 1; "
+        "outlier: one "
         "channel far above the others"},
        call_key(),
        seed_key()}};

@@ -33,8 +33,9 @@ Expected<std::string> case_lines(const std::vector<std::string>& names, num::Tie
 
 Expected<ExitCode> validate_command(const Options& options) {
   if (options.self_test == options.cases)
-    return fail(ErrorKind::kUsage,
-                "validate judges no installed kernels yet; --self-test proves its gates, --cases prints its suites");
+    return fail(
+        ErrorKind::kUsage,
+        "validate judges no installed kernels yet; --self-test proves its gates, --cases prints its suites");
   bool json = options.format == "json";
   if (!json && !options.format.empty() && options.format != "text")
     return unknown_name("format", options.format, {"text", "json"});
@@ -52,7 +53,8 @@ Expected<ExitCode> validate_command(const Options& options) {
   what.tier = *tier;
   auto result = num::self_test(what);
   if (!result) return tl::make_unexpected(result.error());
-  auto written = write_output(options.output, json ? num::self_test_json(*result) : num::self_test_text(*result));
+  auto written =
+      write_output(options.output, json ? num::self_test_json(*result) : num::self_test_text(*result));
   if (!written) return tl::make_unexpected(written.error());
   bool sound = result->survivors.empty() && result->alarms.empty() && result->errors.empty();
   return sound ? kExitClean : kExitFindings;

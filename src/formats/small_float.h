@@ -26,8 +26,8 @@ enum class Overflow : std::uint8_t {
 // unsigned.
 double decode(DType type, std::uint64_t bits);
 
-// decode() of every pattern of a type of at most 16 bits, as binary32, which holds all of them exactly: reading
-// a cache is dominated by this look-up.
+// decode() of every pattern of a type of at most 16 bits, as binary32, which holds all of them exactly:
+// reading a cache is dominated by this look-up.
 const float* decoded_patterns(DType type);
 
 // The bit pattern nearest to x. NaN becomes the format's NaN (e2m1 has none: its largest value). e8m0 takes

@@ -42,20 +42,23 @@ TEST(SmallFloat, EveryPatternMeansWhatItsStandardSays) {
   struct Row {
     DType type;
     int exponent_bits, fraction_bits, bias;
-    bool infinities;               // the top exponent holds infinities and NaNs
+    bool infinities;                  // the top exponent holds infinities and NaNs
     std::vector<unsigned> no_number;  // NaN, where only single patterns are
   };
-  const Row rows[] = {{DType::kBf16, 8, 7, 127, true, {}},          {DType::kF16, 5, 10, 15, true, {}},
-                      {DType::kE5m2, 5, 2, 15, true, {}},           {DType::kE4m3fn, 4, 3, 7, false, {0x7f, 0xff}},
-                      {DType::kE4m3fnuz, 4, 3, 8, false, {0x80}},   {DType::kE5m2fnuz, 5, 2, 16, false, {0x80}},
-                      {DType::kE2m1, 2, 1, 1, false, {}}};
+  const Row rows[] = {
+      {DType::kBf16, 8, 7, 127, true, {}},        {DType::kF16, 5, 10, 15, true, {}},
+      {DType::kE5m2, 5, 2, 15, true, {}},         {DType::kE4m3fn, 4, 3, 7, false, {0x7f, 0xff}},
+      {DType::kE4m3fnuz, 4, 3, 8, false, {0x80}}, {DType::kE5m2fnuz, 5, 2, 16, false, {0x80}},
+      {DType::kE2m1, 2, 1, 1, false, {}}};
   for (const Row& row : rows)
     for (unsigned bits = 0; bits < 1u << dtype_bits(row.type); ++bits) {
       const unsigned fraction = bits % (1u << row.fraction_bits),
                      exponent = bits >> row.fraction_bits & ((1u << row.exponent_bits) - 1);
-      const double sign = bits >> (dtype_bits(row.type) - 1) ? -1 : 1, unit = std::pow(2.0, -row.fraction_bits);
-      double value = exponent == 0 ? std::pow(2.0, 1 - row.bias) * fraction * unit
-                                   : std::pow(2.0, static_cast<int>(exponent) - row.bias) * (1 + fraction * unit);
+      const double sign = bits >> (dtype_bits(row.type) - 1) ? -1 : 1,
+                   unit = std::pow(2.0, -row.fraction_bits);
+      double value = exponent == 0
+                         ? std::pow(2.0, 1 - row.bias) * fraction * unit
+                         : std::pow(2.0, static_cast<int>(exponent) - row.bias) * (1 + fraction * unit);
       if (row.infinities && exponent == (1u << row.exponent_bits) - 1)
         value = fraction == 0 ? std::numeric_limits<double>::infinity() : std::nan("");
       for (unsigned nan : row.no_number)
@@ -88,7 +91,8 @@ TEST(SmallFloat, TablesEqualTheDefinition) {
     const float* table = decoded_patterns(type);
     for (std::uint64_t bits = 0; bits < (1ull << dtype_bits(type)); ++bits) {
       const double v = decode(type, bits);
-      ASSERT_TRUE(std::isnan(v) ? std::isnan(table[bits]) : v == table[bits]) << dtype_name(type) << " " << bits;
+      ASSERT_TRUE(std::isnan(v) ? std::isnan(table[bits]) : v == table[bits])
+          << dtype_name(type) << " " << bits;
     }
   }
 }

@@ -347,8 +347,8 @@ double sum_depth(const AttendedRow& row, const AttentionContract& c) {
 }
 
 // Weights of so few units in the last place of their sum that adding them rounds in no random way: a sum that
-// has grown swallows those below half a unit one and all. Each such addition errs by at most the weight itself,
-// since the sum before it is one of the numbers to round to; so their total bounds the drift of l.
+// has grown swallows those below half a unit one and all. Each such addition errs by at most the weight
+// itself, since the sum before it is one of the numbers to round to; so their total bounds the drift of l.
 constexpr double kSwallowed = 16 * kU32;
 double swallowed_weight(const AttendedRow& row) {
   double total = 0;

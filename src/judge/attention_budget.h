@@ -23,12 +23,11 @@ Expected<std::vector<Reference>> attention_reference(const AttentionProblem& pro
                                                      const AttentionContract& contract,
                                                      const AttentionInputs& inputs, int threads = 0);
 
-// The same for several contracts at once: the oracle runs once, and each row's budgets are made while it is at hand.
-// inputs: one per contract.
-Expected<std::vector<std::vector<Reference>>> attention_references(const AttentionProblem& problem,
-                                                                   std::span<const AttentionContract> contracts,
-                                                                   std::span<const AttentionInputs> inputs,
-                                                                   int threads = 0);
+// The same for several contracts at once: the oracle runs once, and each row's budgets are made while it is
+// at hand. inputs: one per contract.
+Expected<std::vector<std::vector<Reference>>> attention_references(
+    const AttentionProblem& problem, std::span<const AttentionContract> contracts,
+    std::span<const AttentionInputs> inputs, int threads = 0);
 
 // The budget of one row, apart so that it can be tested. out: [v dim]; sigma is empty unless wanted.
 struct RowBudget {

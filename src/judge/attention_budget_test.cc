@@ -147,8 +147,7 @@ TEST(AttentionBudget, ASumThatSwallowsSmallWeightsIsHonest) {
   c.out = DType::kF32;
   each_row(p, [&](const AttendedRow& row) {
     float sum = 0;
-    for (std::int64_t j = 0; j < kKeys; ++j)
-      sum += static_cast<float>(std::exp(row.score[j] - row.max));
+    for (std::int64_t j = 0; j < kKeys; ++j) sum += static_cast<float>(std::exp(row.score[j] - row.max));
     EXPECT_EQ(sum, 1.0f);
     const double error = std::log(row.sum);
     const RowBudget b = row_budget(row, c, true);

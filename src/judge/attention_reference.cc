@@ -27,8 +27,7 @@ class Collector {
   // From several threads at once, each for rows of its own.
   void add(const AttendedRow& row) {
     const RowBudget b = row_budget(row, contract_, want_sigma_);
-    const std::int64_t at = (row.token * heads_ + row.head) * v_dim_,
-                       lse_at = row.head * tokens_ + row.token;
+    const std::int64_t at = (row.token * heads_ + row.head) * v_dim_, lse_at = row.head * tokens_ + row.token;
     std::copy(b.out.begin(), b.out.end(), out_.budget.begin() + at);
     std::copy(b.term.begin(), b.term.end(), out_.term.begin() + at);
     std::copy(b.coarse.begin(), b.coarse.end(), out_.coarse.begin() + at);
@@ -49,7 +48,7 @@ class Collector {
     for (std::int64_t t = 0; t < tokens_; ++t)
       for (std::int64_t h = 0; h < heads_; ++h) {
         const double natural = result.lse[t * heads_ + h];
-        lse_.value[h * tokens_ + t] = std::isinf(natural)    ? contract_.empty_lse
+        lse_.value[h * tokens_ + t] = std::isinf(natural)   ? contract_.empty_lse
                                       : contract_.lse_base2 ? natural / std::log(2.0)
                                                             : natural;
       }
@@ -86,8 +85,8 @@ class Collector {
     lse_.name = "lse";
     lse_.shape = {heads_, tokens_};
     lse_.axes = {"head", "token"};
-    lse_.structured = inputs_.lse == Structured::kExpCounts && contract_.lse_base2 ? Structured::kExp2Counts
-                                                                                    : inputs_.lse;
+    lse_.structured =
+        inputs_.lse == Structured::kExpCounts && contract_.lse_base2 ? Structured::kExp2Counts : inputs_.lse;
     lse_.value.assign(rows(), 0.0);
     lse_.budget.assign(rows(), 0.0);
     lse_.coarse.assign(rows(), 0);
@@ -104,10 +103,9 @@ class Collector {
 
 }  // namespace
 
-Expected<std::vector<std::vector<Reference>>> attention_references(const AttentionProblem& p,
-                                                                   std::span<const AttentionContract> contracts,
-                                                                   std::span<const AttentionInputs> inputs,
-                                                                   int threads) {
+Expected<std::vector<std::vector<Reference>>> attention_references(
+    const AttentionProblem& p, std::span<const AttentionContract> contracts,
+    std::span<const AttentionInputs> inputs, int threads) {
   if (auto ok = check(p); !ok) return tl::unexpected(ok.error());
   std::vector<Collector> collectors;
   collectors.reserve(contracts.size());

@@ -64,9 +64,8 @@ Reference gemm_reference(std::span<const double> a, std::span<const double> w, s
       r.coarse.push_back(parts[1] > kCoarse * (d.size + std::fabs(b)));
       r.term.push_back(static_cast<std::uint8_t>(std::max_element(parts, parts + 4) - parts));
       if (iid && c.splits == 1)
-        r.sigma.push_back(
-            std::sqrt(u_w * u_w / 3 * d.squares + u_o * u_o / 3 * o * o + c_k * kU32 * kU32 / 6 * d.squares +
-                      d.drift * d.drift));
+        r.sigma.push_back(std::sqrt(u_w * u_w / 3 * d.squares + u_o * u_o / 3 * o * o +
+                                    c_k * kU32 * kU32 / 6 * d.squares + d.drift * d.drift));
     }
   if (!r.sigma.empty()) {
     r.stat_axis = 0;

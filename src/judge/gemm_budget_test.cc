@@ -60,7 +60,8 @@ TEST(GemmBudget, PartsStoredInTheirTypeAndAtomicsAreInsideUndeclaredOnesAreNot) 
         double sum = 0;
         for (std::int64_t s = 0; s < 4; ++s) {
           double part = 0;
-          for (std::int64_t x = s * kK / 4; x < (s + 1) * kK / 4; ++x) part += p.a[i * kK + x] * p.w[x * kN + j];
+          for (std::int64_t x = s * kK / 4; x < (s + 1) * kK / 4; ++x)
+            part += p.a[i * kK + x] * p.w[x * kN + j];
           sum = round_to(DType::kBf16, sum + round_to(DType::kBf16, part));
         }
         const double error = std::fabs(sum - r.value[i * kN + j]);

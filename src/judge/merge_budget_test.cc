@@ -15,7 +15,8 @@ std::vector<AttentionState> states(std::uint64_t seed, int count, std::int64_t r
   std::vector<AttentionState> all;
   for (int s = 0; s < count; ++s) {
     AttentionState state;
-    for (std::int64_t r = 0; r < rows; ++r) state.lse.push_back(static_cast<float>(3 * Random(seed, s).normal(r)));
+    for (std::int64_t r = 0; r < rows; ++r)
+      state.lse.push_back(static_cast<float>(3 * Random(seed, s).normal(r)));
     for (std::int64_t i = 0; i < rows * dim; ++i)
       state.out.push_back(static_cast<float>(Random(seed, 100 + s).normal(i)));
     all.push_back(state);

@@ -185,8 +185,9 @@ std::string Verdict::summary() const {
   for (int g = 0; g < kGates; ++g)
     if (!gates[g].passed) return fmt::format("{} gate: {}", gate_name(static_cast<Gate>(g)), gates[g].why);
   if (undecided())
-    return fmt::format("too inaccurate to judge: {} of {} elements have budgets above a {:.0f}th of their sums",
-                       coarse, judged, 1 / kCoarse);
+    return fmt::format(
+        "too inaccurate to judge: {} of {} elements have budgets above a {:.0f}th of their sums", coarse,
+        judged, 1 / kCoarse);
   return "passed";
 }
 

@@ -13,7 +13,8 @@ Expected<void> expect_count(const char* name, std::size_t has, std::int64_t want
 
 Expected<void> expect_finite(const char* name, std::span<const double> values) {
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isfinite(values[i])) return fail(fmt::format("{}[{}]: {} is no finite number", name, i, values[i]));
+    if (!std::isfinite(values[i]))
+      return fail(fmt::format("{}[{}]: {} is no finite number", name, i, values[i]));
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace assay::num {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kThreadsPay = 1 << 20;     // products from which starting threads is worth its while
+constexpr double kThreadsPay = 1 << 20;    // products from which starting threads is worth its while
 constexpr std::int64_t kRowsPerUnit = 64;  // query rows that share one gather of the keys
 
 // One unit of work: consecutive queries of one request, all query heads of one key head.
@@ -206,7 +206,8 @@ class UnitWorker {
     KeyRange all{total_, 0};
     KeyRange ranges[kRowBlock];
     for (std::int64_t r = 0; r < count; ++r) {
-      if (qk_ > 0) p_.q.load_row({u_.first_token + rows[r].query, rows[r].head, 0}, qk_, s_.q.data() + r * qk_);
+      if (qk_ > 0)
+        p_.q.load_row({u_.first_token + rows[r].query, rows[r].head, 0}, qk_, s_.q.data() + r * qk_);
       ranges[r] = range_of(rows[r]);
       if (ranges[r].first >= ranges[r].last) continue;
       all.first = std::min(all.first, ranges[r].first);

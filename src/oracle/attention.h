@@ -97,12 +97,14 @@ KeyRange visible_keys(const Mask& mask, bool causal, std::int64_t q_len, std::in
 // Names the field that is wrong: shapes that disagree, heads that do not divide, pages outside the cache, …
 Expected<void> check(const AttentionProblem& problem);
 
-// What isn't a finite number among the inputs of one row: "k[request 0][position 17][head 1][dim 3]: nan is no finite
-// number".
-Error not_finite(const AttentionProblem& problem, std::int64_t request, std::int64_t token, std::int64_t head);
+// What isn't a finite number among the inputs of one row: "k[request 0][position 17][head 1][dim 3]: nan is
+// no finite number".
+Error not_finite(const AttentionProblem& problem, std::int64_t request, std::int64_t token,
+                 std::int64_t head);
 
-// Error: as check(), and an infinity or NaN that a row sees. `visit` is called once per row that has keys, from several threads at once. Memory: a few arrays as long as
-// one request's keys per thread. threads = 0: as many as the machine has.
+// Error: as check(), and an infinity or NaN that a row sees. `visit` is called once per row that has keys,
+// from several threads at once. Memory: a few arrays as long as one request's keys per thread. threads = 0:
+// as many as the machine has.
 Expected<AttentionResult> attend(const AttentionProblem& problem, const RowVisitor& visit = {},
                                  int threads = 0);
 

@@ -69,7 +69,8 @@ std::int64_t first_bad(const TensorView& t, std::initializer_list<std::int64_t> 
 }
 
 Expected<void> check_scales(const char* name, const CacheScale& scale, std::int64_t kv_heads) {
-  if (!std::isfinite(scale.tensor)) return fail(fmt::format("{}: {} is no finite number", name, scale.tensor));
+  if (!std::isfinite(scale.tensor))
+    return fail(fmt::format("{}: {} is no finite number", name, scale.tensor));
   if (!scale.head.empty())
     if (auto ok = expect_count(name, scale.head.size(), kv_heads); !ok) return ok;
   return expect_finite(name, scale.head);
@@ -82,7 +83,7 @@ Error not_finite(const AttentionProblem& p, std::int64_t request, std::int64_t t
                      kv_head = head / (p.q.shape()[1] / p.kv.k.shape()[2]);
   if (const auto d = first_bad(p.q, {token, head, 0}, qk); d >= 0)
     return input_error(fmt::format("q[token {}][head {}][dim {}]: {} is no finite number", token, head, d,
-                        p.q.at({token, head, d})));
+                                   p.q.at({token, head, d})));
   // Any key of the request that some row sees: rows are worked on together, and zero times NaN is NaN.
   std::set<std::int64_t> positions;
   if (!p.selected.empty()) positions.insert(p.selected[token].begin(), p.selected[token].end());
@@ -98,10 +99,13 @@ Error not_finite(const AttentionProblem& p, std::int64_t request, std::int64_t t
       return fmt::format("{}[request {}][position {}][head {}][dim {}]: no finite number", tensor, request, j,
                          kv_head, d);
     };
-    if (const auto d = first_bad(p.kv.k, {block, slot, kv_head, 0}, qk); d >= 0) return input_error(name("k", d));
-    if (const auto d = first_bad(p.kv.v, {block, slot, kv_head, 0}, vd); d >= 0) return input_error(name("v", d));
+    if (const auto d = first_bad(p.kv.k, {block, slot, kv_head, 0}, qk); d >= 0)
+      return input_error(name("k", d));
+    if (const auto d = first_bad(p.kv.v, {block, slot, kv_head, 0}, vd); d >= 0)
+      return input_error(name("v", d));
   }
-  return input_error(fmt::format("scale: the scores of token {}, head {} are no finite numbers", token, head));
+  return input_error(
+      fmt::format("scale: the scores of token {}, head {} are no finite numbers", token, head));
 }
 
 Expected<void> check(const AttentionProblem& p) {

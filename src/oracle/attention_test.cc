@@ -168,12 +168,21 @@ TEST(Attention, BadFieldsAreNamed) {
   EXPECT_EQ(message([](auto& p) { p.scale = NAN; }), "scale: nan is no finite number");
   EXPECT_EQ(message([](auto& p) { p.alibi = {0, NAN, 0, 0}; }), "alibi[1]: nan is no finite number");
   EXPECT_EQ(message([](auto& p) { p.sink = {0, 0, 0, INFINITY}; }), "sink[3]: inf");
-  EXPECT_EQ(message([](auto& p) { p.kv.v_scale.head = {1, 2, 3}; }), "v_scale: 3 elements where 2 are needed");
-  EXPECT_EQ(message([](auto& p) { p.q.set({1, 2, 5}, NAN); }),
+  EXPECT_EQ(message([](auto& p) {
+              p.kv.v_scale.head = {1, 2, 3};
+            }),
+            "v_scale: 3 elements where 2 are needed");
+  EXPECT_EQ(message([](auto& p) {
+              p.q.set({1, 2, 5}, NAN);
+            }),
             "q[token 1][head 2][dim 5]: nan is no finite number");
-  EXPECT_EQ(message([](auto& p) { p.kv.k.set({3, 0, 0, 1}, NAN); }),
+  EXPECT_EQ(message([](auto& p) {
+              p.kv.k.set({3, 0, 0, 1}, NAN);
+            }),
             "k[request 0][position 3][head 0][dim 1]: no finite number");
-  EXPECT_EQ(message([](auto& p) { p.kv.v.set({2, 0, 0, 0}, NAN); }),
+  EXPECT_EQ(message([](auto& p) {
+              p.kv.v.set({2, 0, 0, 0}, NAN);
+            }),
             "v[request 0][position 2][head 0][dim 0]: no finite number");
 }
 

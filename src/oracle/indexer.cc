@@ -17,9 +17,9 @@ Expected<void> check(const IndexerProblem& p) {
     std::span<const double> values;
     std::int64_t count;
   };
-  for (const Row& row : {Row{"q", p.q, p.tokens * p.heads * p.dim}, Row{"k", p.k, p.keys * p.dim},
-                         Row{"w", p.w, p.tokens * p.heads},
-                         Row{"k_scale", p.k_scale, p.k_scale.empty() ? 0 : p.keys}}) {
+  for (const Row& row :
+       {Row{"q", p.q, p.tokens * p.heads * p.dim}, Row{"k", p.k, p.keys * p.dim},
+        Row{"w", p.w, p.tokens * p.heads}, Row{"k_scale", p.k_scale, p.k_scale.empty() ? 0 : p.keys}}) {
     if (auto ok = expect_count(row.name, row.values.size(), row.count); !ok) return ok;
     if (auto ok = expect_finite(row.name, row.values); !ok) return ok;
   }

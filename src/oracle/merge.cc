@@ -23,7 +23,8 @@ Expected<AttentionState> merge_states(std::span<const AttentionState> states, st
       if (std::isinf(state.lse[r])) continue;  // an empty row: its bytes are nobody's business
       for (std::int64_t d = 0; d < dim; ++d)
         if (!std::isfinite(state.out[r * dim + d]))
-          return fail(fmt::format("out[{}][{}][{}]: {} is no finite number", s, r, d, state.out[r * dim + d]));
+          return fail(
+              fmt::format("out[{}][{}][{}]: {} is no finite number", s, r, d, state.out[r * dim + d]));
     }
   }
   const double unit = base2 ? std::log(2.0) : 1.0;

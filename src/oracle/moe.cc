@@ -27,12 +27,12 @@ Expected<void> check(const MoeProblem& p) {
     std::span<const double> values;
     std::int64_t count;
   };
-  for (const Row& row : {Row{"x", p.x, p.tokens * p.hidden},
-                         Row{"w13", p.w13, p.experts * 2 * p.inter * p.hidden},
-                         Row{"w2", p.w2, p.experts * p.hidden * p.inter},
-                         Row{"b13", p.b13, p.b13.empty() ? 0 : p.experts * 2 * p.inter},
-                         Row{"b2", p.b2, p.b2.empty() ? 0 : p.experts * p.hidden},
-                         Row{"route", p.route, p.tokens * p.topk}, Row{"ids", p.ids, p.tokens * p.topk}}) {
+  for (const Row& row :
+       {Row{"x", p.x, p.tokens * p.hidden}, Row{"w13", p.w13, p.experts * 2 * p.inter * p.hidden},
+        Row{"w2", p.w2, p.experts * p.hidden * p.inter},
+        Row{"b13", p.b13, p.b13.empty() ? 0 : p.experts * 2 * p.inter},
+        Row{"b2", p.b2, p.b2.empty() ? 0 : p.experts * p.hidden}, Row{"route", p.route, p.tokens * p.topk},
+        Row{"ids", p.ids, p.tokens * p.topk}}) {
     if (auto ok = expect_count(row.name, row.values.size(), row.count); !ok) return ok;
     if (auto ok = expect_finite(row.name, row.values); !ok) return ok;
   }
