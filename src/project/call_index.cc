@@ -12,17 +12,6 @@ namespace {
 
 bool is_dunder(std::string_view name) { return name.substr(0, 2) == "__"; }
 
-// The node that starts at the byte and is an identifier; nodes stand in the order of their starts.
-Node identifier_at(const Module& module, uint32_t offset) {
-  const auto& nodes = module.syntax().nodes();
-  auto it = std::lower_bound(nodes.begin(), nodes.end(), offset,
-                             [](const RawNode& n, uint32_t at) { return n.start < at; });
-  for (; it != nodes.end() && it->start == offset; ++it) {
-    if (it->kind == Kind::k_identifier) return module.at(static_cast<NodeId>(it - nodes.begin()));
-  }
-  return {};
-}
-
 // Methods of the classes that the module imports and derives from, whose body begins by raising NotImplementedError.
 std::vector<std::string_view> hooks_of_bases(const Project& project, const Module& module) {
   std::set<std::string_view> bases;
@@ -151,7 +140,7 @@ std::span<const IndexedDefinition> CallIndex::definitions(std::string_view name)
 
 Node call_node(const Project& project, const IndexedCall& call) {
   const Module& module = project.load(*call.module);
-  Node name = identifier_at(module, call.call.offset);
+  Node name = module.identifier_at(call.call.offset);
   Node callee = name.parent().is(Kind::k_attribute) && name.field() == Field::k_attribute ? name.parent() : name;
   Node n = callee.parent();
   return n.is(Kind::k_call) && callee.field() == Field::k_function ? n : Node();
@@ -159,7 +148,7 @@ Node call_node(const Project& project, const IndexedCall& call) {
 
 Node definition_node(const Project& project, const IndexedDefinition& definition) {
   const Module& module = project.load(*definition.module);
-  Node n = identifier_at(module, definition.offset).parent();
+  Node n = module.identifier_at(definition.offset).parent();
   return n.is(Kind::k_function_definition) ? n : Node();
 }
 

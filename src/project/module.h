@@ -43,6 +43,8 @@ struct Module {
   const ModuleScopes& scopes() const { return *scopes_; }
   Node root() const { return syntax_->root(); }
   Node at(NodeId id) const { return syntax_->at(id); }
+  // The identifier that starts at the byte; null if none does.
+  Node identifier_at(uint32_t offset) const;
   const std::string& file() const;
   bool mentions_type_checking = false;  // the text has TYPE_CHECKING somewhere
 

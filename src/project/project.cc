@@ -62,6 +62,15 @@ const std::string& Module::file() const {
   return entry ? entry->path : none;
 }
 
+Node Module::identifier_at(uint32_t offset) const {
+  const auto& nodes = syntax_->nodes();  // in the order of their starts
+  auto it = std::lower_bound(nodes.begin(), nodes.end(), offset, [](const RawNode& n, uint32_t at) { return n.start < at; });
+  for (; it != nodes.end() && it->start == offset; ++it) {
+    if (it->kind == Kind::k_identifier) return at(static_cast<NodeId>(it - nodes.begin()));
+  }
+  return {};
+}
+
 std::string Module::package() const {
   if (is_package) return name;
   size_t dot = name.rfind('.');

@@ -127,6 +127,24 @@ bool is_marker(RuleContext& ctx, const PatchSite& s) {
   return v && v->kind == ValueKind::kClass && last_part(ctx.sem.describe(*v)) == s.attribute;
 }
 
+// Some code of the target that is live here, and that no patch replaces, uses the function where it is now.
+bool still_used(RuleContext& ctx, std::string_view name) {
+  bool used = false;
+  each_word(ctx.target, ctx.project(), name, [&](const Module& m, std::string_view, size_t at) {
+    const Module& module = ctx.project().load(m);
+    Node n = module.identifier_at(static_cast<uint32_t>(at));
+    if (!n || n.field() == Field::k_name || n.parent().is_any(Kind::k_dotted_name, Kind::k_aliased_import)) return true;
+    if (ctx.sem.live(module, n) == Truth::kNo) return true;
+    Node holder;
+    for (Node p = n.parent(); p; p = p.parent()) {
+      if (p.is_any(Kind::k_function_definition, Kind::k_class_definition)) holder = p;
+    }
+    used = !holder || !ctx.sem.module_member(module, holder.child(Field::k_name).text()).patches;
+    return !used;
+  });
+  return used;
+}
+
 void missing_target(RuleContext& ctx, Unpatched& unpatched, const PatchSite& s) {
   if (!is_module(s) && !is_class(s)) return;
   const Module* holder = holder_of(s);
@@ -139,11 +157,17 @@ void missing_target(RuleContext& ctx, Unpatched& unpatched, const PatchSite& s) 
   message += elsewhere ? ": the assignment adds a name that nobody reads there" : ", and nothing reads the name that is put there";
   Finding* f = report(ctx, elsewhere ? "patch-target-missing" : "patch-not-applied", *s.module, s.place, s.target, message);
   if (!f) return;
-  // A method that is put beside those of a class may be meant for users of the plugin, and whether a function that moved to another
-  // module still needs the patch depends on who reads it there. What only classes have was put on the wrong owner.
+  // What only classes have was put on the wrong owner; a helper may ask first.
   bool direct = s.place.is(Kind::k_attribute);
   bool moved = !ctx.definitions.find(s.attribute).empty();
-  if (f->level == Level::kError && (!direct || is_class(s) || moved)) f->level = Level::kWarning;
+  if (f->level == Level::kError && (!direct || moved)) f->level = Level::kWarning;
+  if (elsewhere && is_class(s) && f->level != Level::kNote) {
+    f->level = Level::kNote;
+    f->limits.push_back("a method put beside those of a class may be meant for users of the plugin");
+  } else if (moved && f->level != Level::kNote && !still_used(ctx, s.attribute)) {
+    f->level = Level::kNote;
+    f->limits.push_back("what used it in the target is replaced by patches or dead on this platform: the patch may no longer be needed");
+  }
   f->expected = s.owner.dotted + " has '" + s.attribute + "', or something reads the name";
   f->observed = message;
   Node owner = is_class(s) ? s.owner.cls.definition() : Node();

@@ -15,12 +15,15 @@ std::vector<std::string> check(const std::string& patch, const Files& target, co
 
 const Files kTarget = {{"vllm/__init__.py", ""},
                        {"vllm/utils/__init__.py", ""},
-                       {"vllm/utils/nccl.py", "def find_library(): pass\n"},
+                       {"vllm/utils/nccl.py", "def find_library(): pass\ndef load(): return find_library()\ndef again(): return find_library()\n"},
                        {"vllm/worker.py", "class Worker:\n  def sleep(self): pass\n  def run(self):\n    self.sleep()\n"}};
 
 TEST(PatchTargetMissing, TheNameMoved) {
   EXPECT_THAT(check("import vllm.utils\ndef mine(): pass\nvllm.utils.find_library = mine\n", kTarget),
               ElementsAre("warning patch-target-missing p/patch.py:3 vllm.utils.find_library"));
+  // What uses it now is replaced as well.
+  EXPECT_THAT(check("import vllm.utils\nimport vllm.utils.nccl\ndef mine(): pass\nvllm.utils.find_library = mine\nvllm.utils.nccl.load = mine\nvllm.utils.nccl.again = mine\n", kTarget),
+              ElementsAre("note patch-target-missing p/patch.py:4 vllm.utils.find_library"));
 }
 
 TEST(PatchTargetMissing, AMethodOnTheModuleInsteadOfItsClass) {

@@ -1,5 +1,7 @@
 #include "rules/startup_trace.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace assay {
@@ -226,9 +228,14 @@ StartupTrace::StartupTrace(RuleContext& ctx) : ctx_(ctx), graph_(ctx.definitions
     if (is_platform_group(ctx, e)) walker.entry(e);
   }
   general_from_ = ++now_;
+  // In the order of entry_points.txt, which a build writes sorted by name.
+  std::vector<EntryPoint> general;
   for (const EntryPoint& e : *ctx.facts.entry_points) {
-    if (runs_at_startup(ctx, e) && !is_platform_group(ctx, e)) walker.entry(e);
+    if (runs_at_startup(ctx, e) && !is_platform_group(ctx, e)) general.push_back(e);
   }
+  auto built = [](const EntryPoint& e) { return e.file.ends_with("entry_points.txt"); };
+  if (std::none_of(general.begin(), general.end(), built)) std::ranges::stable_sort(general, {}, &EntryPoint::name);
+  for (const EntryPoint& e : general) walker.entry(e);
 }
 
 StartupTrace::StartupTrace(RuleContext& ctx, const EntryPoint& entry) : ctx_(ctx), graph_(ctx.definitions.imports()) {

@@ -23,22 +23,16 @@ bool used_by_plugin(RuleContext& ctx, std::string_view name) {
   bool used = false;
   each_word(ctx.plugin, ctx.project(), name, [&](const Module& m, std::string_view, size_t at) {
     const Module& module = ctx.project().load(m);
-    const auto& nodes = module.syntax().nodes();
-    auto it = std::lower_bound(nodes.begin(), nodes.end(), at, [](const RawNode& n, size_t offset) { return n.start < offset; });
-    bool store = false;
-    for (; it != nodes.end() && it->start == at; ++it) {
-      Node n = module.at(static_cast<NodeId>(it - nodes.begin()));
-      store |= n.is(Kind::k_identifier) && n.field() == Field::k_attribute && is_store_target(n.parent());
+    Node n = module.identifier_at(static_cast<uint32_t>(at));
+    if (n) {
+      used = !(n.field() == Field::k_attribute && is_store_target(n.parent()));
+      return !used;
     }
-    // In the middle of a string or comment no node starts; a comment is no use, a string may be one.
-    bool in_string = false;
-    if (!store) {
-      for (Node n : module.root().descendants()) {
-        if (n.start() > at) break;
-        in_string |= n.is(Kind::k_string) && at < n.end() && !n.parent().is(Kind::k_expression_statement);
-      }
+    // In a string, or a comment, which is no use.
+    for (Node text : module.root().descendants()) {
+      if (text.start() > at) break;
+      used |= text.is(Kind::k_string) && at < text.end() && !text.parent().is(Kind::k_expression_statement);
     }
-    used = in_string || (!store && it != nodes.end() && it[-1].start == at);
     return !used;
   });
   return used;
@@ -95,17 +89,8 @@ bool something_makes(RuleContext& ctx, const SourceTree& tree, std::string_view 
     size_t line = text.rfind('\n', at) + 1;
     std::string_view before = text.substr(line, at - line);
     if (before.find_first_not_of(' ') != std::string_view::npos && before[before.find_first_not_of(' ')] == '#') return true;
-    const Module& module = ctx.project().load(m);
-    const auto& nodes = module.syntax().nodes();
-    auto it = std::lower_bound(nodes.begin(), nodes.end(), at, [](const RawNode& n, size_t offset) { return n.start < offset; });
-    bool identifier = false;
-    for (; it != nodes.end() && it->start == at; ++it) {
-      Node n = module.at(static_cast<NodeId>(it - nodes.begin()));
-      if (!n.is(Kind::k_identifier)) continue;
-      identifier = true;
-      makes |= may_make(n);
-    }
-    if (!identifier && before.find_first_of("\"'") != std::string_view::npos && before.find("`") == std::string_view::npos) makes = true;
+    Node n = ctx.project().load(m).identifier_at(static_cast<uint32_t>(at));
+    makes = n ? may_make(n) : before.find_first_of("\"'") != std::string_view::npos && before.find('`') == std::string_view::npos;
     return !makes;
   });
   return makes;
