@@ -5,6 +5,7 @@
 
 #include "model/order.h"
 #include "review/fingerprint.h"
+#include "review/masking.h"
 
 namespace assay {
 
@@ -41,6 +42,7 @@ void collapse_sites(Report& report) {
 void finish_report(Report& report) {
   sort_report(report);
   set_fingerprints(report);
+  set_blocked(report);
   collapse_sites(report);
   set_groups(report);
   sort_report(report);
