@@ -182,6 +182,19 @@ std::vector<std::string> handled_types(Node except_clause) {
   return out;
 }
 
+bool error_caught(Node place, std::string_view error, Handlers handlers) {
+  auto catches = [&](const std::string& type) { return type == error || (handlers == Handlers::kAny && (type == "Exception" || type == "BaseException")); };
+  for (const Guard& g : guards_of(place)) {
+    if (g.kind != GuardKind::kTry) continue;
+    for (Node clause : g.node.children()) {
+      if (!clause.is(Kind::k_except_clause)) continue;
+      std::vector<std::string> types = handled_types(clause);
+      if (types.empty() || std::any_of(types.begin(), types.end(), catches)) return true;
+    }
+  }
+  return false;
+}
+
 Node import_error_handler(Node try_statement, bool module_not_found) {
   for (Node clause : try_statement.children()) {
     if (!clause.is_any(Kind::k_except_clause, Kind::k_except_group_clause)) continue;

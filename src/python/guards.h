@@ -32,6 +32,10 @@ bool always_leaves(Node statement);
 // The exception types that an except clause names, as dotted text; empty for a bare `except:`.
 std::vector<std::string> handled_types(Node except_clause);
 
+// A handler around the place catches the error: by its name or with a bare `except:`; or also as Exception or BaseException.
+enum class Handlers : uint8_t { kNamed, kAny };
+bool error_caught(Node place, std::string_view error, Handlers handlers);
+
 // Whether a handler of this try statement catches ImportError (ModuleNotFoundError, Exception, bare …).
 // Gives the except clause, or null.
 Node import_error_handler(Node try_statement, bool module_not_found);

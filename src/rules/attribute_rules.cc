@@ -15,21 +15,12 @@ bool is_store_or_delete(Node attribute) {
 
 // A hasattr or getattr test of the same attribute, or a handler for AttributeError, stands around the use.
 bool asked_for(Node attribute) {
+  if (error_caught(attribute, "AttributeError", Handlers::kAny)) return true;
   std::string_view name = attribute.child(Field::k_attribute).text();
   for (const Guard& g : guards_of(attribute)) {
     if (g.kind == GuardKind::kCondition) {
       std::string_view text = g.node.text();
       if (text.find("hasattr") != std::string_view::npos && text.find(name) != std::string_view::npos) return true;
-    }
-    if (g.kind == GuardKind::kTry) {
-      for (Node c : g.node.children()) {
-        if (!c.is(Kind::k_except_clause)) continue;
-        auto types = handled_types(c);
-        if (types.empty()) return true;
-        for (const std::string& t : types) {
-          if (t == "AttributeError" || t == "Exception" || t == "BaseException") return true;
-        }
-      }
     }
   }
   return false;

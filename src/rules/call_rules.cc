@@ -25,20 +25,6 @@ bool passes_self(const Module& module, const Value& callee, const CallShape& sha
 
 bool from_target(RuleContext& ctx, const Callable& c) { return c.module && c.module->tree == &ctx.target; }
 
-// try: f(a=1) except TypeError: f()
-bool type_error_caught(Node call) {
-  for (const Guard& g : guards_of(call)) {
-    if (g.kind != GuardKind::kTry) continue;
-    for (Node c : g.node.children()) {
-      if (!c.is(Kind::k_except_clause)) continue;
-      for (const std::string& t : handled_types(c)) {
-        if (t == "TypeError") return true;
-      }
-    }
-  }
-  return false;
-}
-
 bool only_jit(Node kernel) {
   std::vector<Node> decorators = decorators_of(kernel);
   return decorators.size() == 1 && decorator_name(decorators[0]) == "triton.jit";
@@ -132,7 +118,7 @@ void check_call(RuleContext& ctx, const Module& module, Node call) {
   if (failures.empty() && shape.star_args && callees.single() && passes_self(module, *callees.single(), shape, call)) {
     return forwards_self(ctx, module, call, *callees.single());
   }
-  if (!all_known || failures.empty() || type_error_caught(call) || other_branch_calls(ctx, module, call)) return;
+  if (!all_known || failures.empty() || error_caught(call, "TypeError", Handlers::kNamed) || other_branch_calls(ctx, module, call)) return;
   const auto& [callable, result] = failures.front();
   std::string rule = self_passed ? "self-passed-explicitly" : rule_of(result.outcome);
   std::string message = "the call of " + callable.name + " cannot be bound: " + assay::describe(result);

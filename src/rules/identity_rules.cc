@@ -8,21 +8,6 @@
 namespace assay {
 namespace {
 
-bool catches_type_error(Node call) {
-  for (const Guard& g : guards_of(call)) {
-    if (g.kind != GuardKind::kTry) continue;
-    for (Node c : g.node.children()) {
-      if (!c.is(Kind::k_except_clause)) continue;
-      std::vector<std::string> types = handled_types(c);
-      if (types.empty()) return true;
-      for (const std::string& t : types) {
-        if (t == "TypeError" || t == "Exception" || t == "BaseException") return true;
-      }
-    }
-  }
-  return false;
-}
-
 // What is certainly no class, union or tuple.
 bool is_no_class(const Value& v) {
   switch (v.kind) {
@@ -67,7 +52,7 @@ void check_type_argument(RuleContext& ctx, const Module& module, Node call, Node
   if (!type.is_any(Kind::k_identifier, Kind::k_attribute)) return;
   Values values = ctx.sem.infer(module, type);
   if (!values.known() || !std::all_of(values.list.begin(), values.list.end(), is_no_class)) return;
-  if (catches_type_error(call)) return;
+  if (error_caught(call, "TypeError", Handlers::kAny)) return;
   const Value& v = values.list.front();
   // `X = None` beside a real class in another branch, and the test behind `X is not None`.
   if (v.kind == ValueKind::kNone) return;

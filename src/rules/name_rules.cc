@@ -75,21 +75,6 @@ bool in_error_region(Node node) {
   return false;
 }
 
-// The handlers of a try around the use catch NameError: the code asks whether the name exists.
-bool name_error_caught(Node node) {
-  for (const Guard& g : guards_of(node)) {
-    if (g.kind != GuardKind::kTry) continue;
-    for (Node c : g.node.children()) {
-      if (!c.is(Kind::k_except_clause)) continue;
-      for (const std::string& t : handled_types(c)) {
-        if (t == "NameError") return true;
-      }
-      if (handled_types(c).empty()) return true;
-    }
-  }
-  return false;
-}
-
 class NameChecker {
  public:
   NameChecker(RuleContext& ctx, const Module& module)
@@ -125,7 +110,7 @@ class NameChecker {
   void unbound(Node n, std::string_view name) {
     if (ctx_.sem.externals().builtins.count(name) || implicit_name(name)) return;
     if (ctx_.sem.module_member(module_, name).presence != Presence::kNo) return;
-    if (in_error_region(n) || name_error_caught(n)) return;
+    if (in_error_region(n) || error_caught(n, "NameError", Handlers::kNamed)) return;
     if (!reported_.insert(std::string(name)).second) return;
     Finding* f = report(ctx_, "undefined-name", module_, n, std::string(name), "the name '" + std::string(name) + "' is defined nowhere");
     if (!f) {
@@ -142,7 +127,7 @@ class NameChecker {
     Member member = ctx_.sem.module_member(module_, name);
     if (member.presence != Presence::kNo || !member.type_checking_only) return;
     if (ctx_.sem.externals().builtins.count(name)) return;
-    if (ctx_.sem.type_checking_only(module_, n) || name_error_caught(n)) return;
+    if (ctx_.sem.type_checking_only(module_, n) || error_caught(n, "NameError", Handlers::kNamed)) return;
     if (!reported_.insert(std::string(name)).second) return;
     Finding* f = report(ctx_, "undefined-name", module_, n, std::string(name),
                         "the name '" + std::string(name) + "' is bound for type checkers only, and used at run time");
@@ -166,7 +151,7 @@ class NameChecker {
     });
     if (!later || scopes.scopes()[kModuleScope].star_import || !runs_at_import(n)) return;
     if (ctx_.sem.externals().builtins.count(name) || implicit_name(name)) return;
-    if (in_error_region(n) || name_error_caught(n) || ctx_.sem.type_checking_only(module_, n)) return;
+    if (in_error_region(n) || error_caught(n, "NameError", Handlers::kNamed) || ctx_.sem.type_checking_only(module_, n)) return;
     if (!reported_.insert(std::string(name)).second) return;
     Finding* f = report(ctx_, "eager-annotation", module_, n, std::string(name),
                         "the annotation is evaluated here, and '" + std::string(name) + "' is defined only further down: NameError");

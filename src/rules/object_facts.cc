@@ -89,18 +89,6 @@ bool mentions(std::string_view text, std::string_view function, std::string_view
   return text.find(function) != std::string_view::npos && text.find(what) != std::string_view::npos;
 }
 
-bool catches_attribute_error(Node try_statement) {
-  for (Node c : try_statement.children()) {
-    if (!c.is(Kind::k_except_clause)) continue;
-    std::vector<std::string> types = handled_types(c);
-    if (types.empty()) return true;
-    for (const std::string& t : types) {
-      if (t == "AttributeError" || t == "Exception" || t == "BaseException") return true;
-    }
-  }
-  return false;
-}
-
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -150,8 +138,8 @@ Lack lacks_attribute(RuleContext& ctx, ClassRef ref, std::string_view name, bool
 bool asked_before(const Module& module, Node attribute) {
   std::string_view name = attribute.child(Field::k_attribute).text();
   std::string_view object = attribute.child(Field::k_object).text();
+  if (error_caught(attribute, "AttributeError", Handlers::kAny)) return true;
   for (const Guard& g : guards_of(attribute)) {
-    if (g.kind == GuardKind::kTry && catches_attribute_error(g.node)) return true;
     if (g.kind != GuardKind::kCondition) continue;
     std::string_view text = g.node.text();
     for (std::string_view word : {"version", "Version", "VERSION"}) {

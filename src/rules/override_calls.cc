@@ -64,20 +64,6 @@ bool explicitly_takes(const Signature& signature, const CallShape& shape) {
 // `super()`, `super(A, self)`.
 bool is_super(Node receiver) { return receiver.is(Kind::k_call) && receiver.child(Field::k_function).text() == "super"; }
 
-bool type_error_caught(Node call) {
-  for (const Guard& g : guards_of(call)) {
-    if (g.kind != GuardKind::kTry) continue;
-    for (Node c : g.node.children()) {
-      if (!c.is(Kind::k_except_clause)) continue;
-      for (const std::string& t : handled_types(c)) {
-        if (t == "TypeError" || t == "Exception" || t == "BaseException") return true;
-      }
-      if (handled_types(c).empty()) return true;
-    }
-  }
-  return false;
-}
-
 // The highest class of the MRO whose own definition takes the call by its named parameters.
 ClassRef family_root(RuleContext& ctx, const Override& o, const CallShape& shape, bool through_class) {
   ClassRef out;
@@ -162,7 +148,7 @@ Reaches reaches(RuleContext& ctx, const Override& o, const Module& module, Node 
   Node callee = call.child(Field::k_function);
   if (!callee.is(Kind::k_attribute)) return Reaches::kNo;
   Node receiver = callee.child(Field::k_object);
-  if (is_super(receiver) || type_error_caught(call)) return Reaches::kNo;
+  if (is_super(receiver) || error_caught(call, "TypeError", Handlers::kAny)) return Reaches::kNo;
   if (ctx.sem.live(module, call) == Truth::kNo || ctx.sem.version_guarded(module, call)) return Reaches::kNo;
   Node function = enclosing_function(module.scopes(), call);
   if (receiver.is(Kind::k_identifier) && function && receiver.text() == first_parameter(function) &&
