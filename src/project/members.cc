@@ -121,7 +121,10 @@ Member Semantics::own_module_member(const Module& unloaded, std::string_view nam
   if (stand_in) {
     Member there = module_member(*stand_in, name);
     if (out.bindings.empty() && there.presence != Presence::kNo) return there;
-    if (there.presence != Presence::kNo) return finish(Presence::kUnknown, "another module stands in for this one");
+    if (there.presence != Presence::kNo) {
+      out.bindings.clear();  // it is there either way; which of the two is not known
+      return finish(there.presence, "another module stands in for this one");
+    }
   }
   if (!out.bindings.empty()) return finish(Presence::kYes);
   out.import_only = false;

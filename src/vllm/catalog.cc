@@ -123,9 +123,8 @@ std::vector<Unknown> missing_extension_points(Semantics& semantics, const Catalo
                  });
     if (there) continue;
     Unknown row;
-    row.what = fmt::format("registrations of kind {}", point.kind);
-    row.reason =
-        fmt::format("the target has no {} ({}:{})", fmt::join(names, ", nor "), point.file, point.line);
+    row.what = fmt::format("{}: {} ({}:{})", point.kind, fmt::join(names, " or "), point.file, point.line);
+    row.reason = "a way to register that the catalog knows and this target lacks";
     out.push_back(std::move(row));
   }
   return out;
