@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -16,6 +17,16 @@ namespace {
 // Nothing has to be undone: a file is written under another name and renamed while interrupts wait
 // (cli/output.cc).
 void on_interrupt(int) { ::_exit(kExitInterrupted); }
+
+// A closed stream's number must not go to a file or a socket of ours: what is printed would end there. What stands in fails
+// as the closed one did.
+void fill_closed_streams() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0) (void)!::open("/dev/null", O_RDONLY);
+}
+
+// A message that nobody can take is no failure of its own, so nothing here throws.
+void complain(const std::string& message) { std::fputs(message.c_str(), stderr); }
 
 const char* const kExitCodes =
     "Exit codes: 0 nothing found; 1 findings at or above the fail level; 2 the command line, the "
@@ -76,16 +87,17 @@ Expected<ExitCode> run(int argc, char** argv) {
 }  // namespace assay
 
 int main(int argc, char** argv) {
+  assay::fill_closed_streams();
   ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as EPIPE where it is written to
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     if (::signal(signal, assay::on_interrupt) == SIG_IGN) ::signal(signal, SIG_IGN);  // as nohup wants it
   try {
     auto result = assay::run(argc, argv);
     if (result) return *result;
-    fmt::print(stderr, "assay: {}\n", result.error().message);
+    assay::complain(fmt::format("assay: {}\n", result.error().message));
     return assay::exit_code(result.error().kind);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "assay: internal error: {}\n", error.what());
+    assay::complain(fmt::format("assay: internal error: {}\n", error.what()));
     return assay::kExitInternal;
   }
 }

@@ -91,9 +91,10 @@ Expected<void> write_report(const Report& report, const Plan& plan, const Option
   WriteOptions how{wants_colour(options), options.stats};
   auto written = write_output(options.output, plan.format->write(report, how));
   if (!written) return written;
-  // What a machine reads has no place for these, and what went into a file is summed up for who waits for it.
-  if (options.stats && !plan.format->for_people) fmt::print(stderr, "{}", stats_text(report));
-  if (!options.output.empty()) fmt::print(stderr, "assay: {}: {}\n", options.output, summary_line(report));
+  // What a machine reads has no place for these, and what went into a file is summed up for who waits for it; where standard
+  // error takes nothing, that is no fault.
+  if (options.stats && !plan.format->for_people) std::fputs(stats_text(report).c_str(), stderr);
+  if (!options.output.empty()) std::fputs(fmt::format("assay: {}: {}\n", options.output, summary_line(report)).c_str(), stderr);
   return {};
 }
 
