@@ -39,6 +39,7 @@ Expected<ExitCode> validate_command(const Options& options) {
   bool json = options.format == "json";
   if (!json && !options.format.empty() && options.format != "text")
     return unknown_name("format", options.format, {"text", "json"});
+  if (auto output = check_output(options.output); !output) return tl::make_unexpected(output.error());
   auto tier = num::parse_tier(options.tier.empty() ? "smoke" : options.tier);
   if (!tier) return unknown_name("tier", options.tier, {"smoke", "full"});
   if (options.cases) {
