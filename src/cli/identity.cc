@@ -40,6 +40,14 @@ std::string identity_text(const Identity& i) {
   return table.text("");
 }
 
+// What became of origins.load; empty: it is there.
+std::string import_fault(const Answer& loaded) {
+  if (!loaded.answered()) return loaded.fault();
+  auto error = loaded.value.find("error");
+  if (error == loaded.value.end()) return "";
+  return fmt::format("{}: {}", error->value("type", ""), error->value("message", ""));
+}
+
 }  // namespace
 
 Expected<ExitCode> identity_command(const Options& options) {
@@ -57,7 +65,8 @@ Expected<ExitCode> identity_command(const Options& options) {
   for (const std::string& module : options.imports) {
     auto loaded = (*worker)->call("origins.load", {{"module", module}});
     if (!loaded) return tl::make_unexpected(loaded.error());
-    if (!loaded->answered()) return fail(fmt::format("import {}: {}", module, without_credentials(loaded->fault())));
+    if (std::string fault = import_fault(*loaded); !fault.empty())
+      return fail(fmt::format("import {}: {}", printable(module), printable(without_credentials(fault))));
   }
   auto identity = identify(**worker, options.callable);
   if (!identity) return tl::make_unexpected(identity.error());
