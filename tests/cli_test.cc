@@ -103,6 +103,23 @@ TEST(CommandLine, MistakesAreNamedAndEndWith2) {
   expect("cache clea", 2, "assay: unknown cache action 'clea'; did you mean 'clear'?\n");
 }
 
+TEST(CommandLine, WhatIdentityIsToImportHasToBeThere) {
+  expect("identity json.dumps --import no_such_module", 2,
+         "assay: import no_such_module: ModuleNotFoundError: No module named 'no_such_module'\n");
+}
+
+TEST(CommandLine, AnUnwritableOutputIsSaidFirst) {
+  expect("validate --cases --output /no/such/folder", 2, "assay: cannot write /no/such/folder: No such file or directory\n");
+}
+
+TEST_F(Folder, AnInterpreterThatSaysNothingIsEndedByAnInterrupt) {
+  fs::permissions(file("sleeper", "#!/bin/sh\necho $$ > '" + at("pid") + "'\nexec sleep 300\n"), fs::perms::owner_all);
+  Result result = shell("TMPDIR='" + at("") + "' timeout -s INT 1 \"$assay\" identity json.dumps --python '" + at("sleeper") +
+                        "'; for i in $(seq 50); do kill -0 $(cat '" + at("pid") + "') 2>/dev/null || exit 0; sleep 0.1; done; exit 1");
+  EXPECT_EQ(result.status, 0) << "the interpreter is still there";
+  EXPECT_EQ(shell("ls -d '" + at("") + "'assay-worker-*").status, 2) << "its folder is still there";
+}
+
 TEST(CommandLine, HelpAndVersionEndWith0) {
   for (const char* arguments : {"--help", "check --help", "version", "--version"}) {
     Result result = assay(arguments);
@@ -142,6 +159,17 @@ TEST(Writing, AReaderThatGoesAwayIsNoError) {
       "true");
   EXPECT_NE(result.text.find("0\n"), std::string::npos);
   EXPECT_EQ(result.text.find("internal"), std::string::npos);
+}
+
+// Neither where it says so nor where it prints may be taken over by a file of its own.
+TEST(Writing, AClosedStreamIsNoCrash) {
+  EXPECT_EQ(shell("\"$assay\" chek 2>&-").status, 2);
+  EXPECT_EQ(shell("\"$assay\" chek 2>/dev/full").status, 2);
+  EXPECT_EQ(shell("\"$assay\" chek <&- >&- 2>&-").status, 2);
+  Result result = shell("\"$assay\" rules >&-");
+  EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(result.text, "assay: cannot write to standard output: Bad file descriptor\n");
+  EXPECT_EQ(shell("\"$assay\" identity json.dumps <&- >&-").status, 3);
 }
 
 TEST_F(Folder, OutputIsThereWholeOrNotAtAll) {
