@@ -122,7 +122,7 @@ class Liveness::Spread {
       std::vector<std::string_view> spelled = of_.questions_.spelled_by_target(names);
       std::set<std::string_view> known(spelled.begin(), spelled.end());
       for (Unit* unit : waiting) {
-        bool ours_alone = name_of(unit->definition)[0] == '_' || !(unit->owner->handed_on || has_foreign_base(*unit->owner));
+        bool ours_alone = name_of(unit->definition).starts_with('_') || !(unit->owner->handed_on || has_foreign_base(*unit->owner));
         bool there = known.count(name_of(unit->definition)) && (!ours_alone || base_spells(*unit));
         if (there || overrides_foreign(*unit)) name(*unit);
       }
