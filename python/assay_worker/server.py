@@ -42,7 +42,8 @@ class Channel:
         return json.loads(data), list(descriptors)
 
     def send(self, message):
-        data = json.dumps(message, default=repr).encode("utf-8", "replace")
+        # Not as escapes: half a surrogate pair, as in the name of a file that is no UTF-8, would be no JSON.
+        data = json.dumps(message, default=repr, ensure_ascii=False).encode("utf-8", "replace")
         self.check_owner()
         self.sock.sendall(len(data).to_bytes(4, "little") + data)
 

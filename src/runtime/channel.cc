@@ -40,7 +40,7 @@ ssize_t send_some(int fd, std::string_view bytes, const std::vector<int>& descri
     header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
     std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size() * sizeof(int));
   }
-  return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 }  // namespace
@@ -50,8 +50,9 @@ void Channel::close() {
   fd_ = -1;
 }
 
-bool Channel::send(std::string_view message, const std::vector<int>& descriptors) {
+bool Channel::send(std::string_view message, const std::vector<int>& descriptors, std::chrono::milliseconds limit) {
   if (fd_ < 0) return false;
+  const auto deadline = std::chrono::steady_clock::now() + limit;
   std::string all(kHeader, '\0');
   put_length(all.data(), message.size());
   all += message;
@@ -62,7 +63,8 @@ bool Channel::send(std::string_view message, const std::vector<int>& descriptors
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       pollfd wait{fd_, POLLOUT, 0};
-      ::poll(&wait, 1, 1000);
+      ::poll(&wait, 1, 20);
+      if (std::chrono::steady_clock::now() >= deadline) return false;
       continue;
     }
     if (sent <= 0) return false;

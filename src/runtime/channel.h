@@ -2,6 +2,7 @@
 // memory travel beside the length.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -22,8 +23,8 @@ class Channel {
   int descriptor() const { return fd_; }
   void close();
 
-  // False when the other side is gone. Waits until all is taken.
-  bool send(std::string_view message, const std::vector<int>& descriptors = {});
+  // False when the other side is gone or has not taken all within the limit.
+  bool send(std::string_view message, const std::vector<int>& descriptors, std::chrono::milliseconds limit);
 
   enum class Got { kNothing, kMessage, kEnd, kGarbage };
   // Takes what has come, without waiting; kMessage when a message is complete.

@@ -106,7 +106,7 @@ Expected<void> Worker::up() {
   if (!process) return tl::make_unexpected(process.error());
   process_ = std::move(*process);
   Answer answer = wait(options_.start_limit);
-  if (answer.answered()) {
+  if (answer.answered() && !text_in(answer.value, "version").empty()) {
     ++starts_;
     about_ = std::move(answer.value);
     return {};
@@ -115,7 +115,7 @@ Expected<void> Worker::up() {
   std::string_view printed = trim(answer.output);
   printed = printed.substr(printed.rfind('\n') + 1);
   std::string why = answer.death && answer.death->cause == Death::Cause::kTimeLimit ? answer.fault() : std::string(printed);
-  if (why.empty()) why = answer.fault();
+  if (why.empty()) why = answer.answered() ? "it does not say what it is" : answer.fault();
   return fail(fmt::format("{}: does not start as a Python interpreter: {}", printable(options_.python), printable(why)));
 }
 
@@ -151,8 +151,10 @@ Expected<Answer> Worker::call(std::string_view question, const json& arguments, 
   json message = {{"do", question}, {"with", arguments}};
   const std::vector<int> descriptors = announce(blocks, message);
   const auto start = Clock::now();
-  process_->channel().send(message.dump(-1, ' ', false, json::error_handler_t::replace), descriptors);
-  Answer answer = wait(limit.count() > 0 ? limit : options_.call_limit);
+  if (limit.count() <= 0) limit = options_.call_limit;
+  // What is not taken in time gets no answer either, and that is what ends the process.
+  process_->channel().send(message.dump(-1, ' ', false, json::error_handler_t::replace), descriptors, limit);
+  Answer answer = wait(limit - std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start));
   answer.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (answer.death || (answer.raised && answer.raised->device_lost)) process_.reset();
   return answer;
@@ -225,7 +227,9 @@ Answer Worker::wait(std::chrono::milliseconds limit) {
   answer.output = process.out().take(answer.output_dropped);
   if (answer.death) return answer;
   json reply = json::parse(message, nullptr, false);
-  if (!reply.is_object()) {
+  // What the asked code writes on the connection itself is no answer.
+  const bool whole = reply.is_object() && (reply.contains("error") ? reply["error"].is_object() : reply.contains("value"));
+  if (!whole) {
     answer.death = death(Death::Cause::kChannel);
     return answer;
   }

@@ -264,7 +264,7 @@ Expected<void> WorkerProcess::spawn(const WorkerOptions& options) {
     rlimit bytes{options.memory_limit, options.memory_limit};
     ::prlimit(pid_, RLIMIT_DATA, &bytes, nullptr);
   }
-  channel_->send(hello(options, scratch_, trace));  // if nobody takes it, that shows at the first answer
+  channel_->send(hello(options, scratch_, trace), {}, options.start_limit);  // if nobody takes it, that shows at the first answer
   return {};
 }
 

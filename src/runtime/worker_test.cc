@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <csignal>
 #include <cstring>
@@ -44,6 +45,36 @@ TEST_F(WorkerTest, AnswersAndSaysWhoItIs) {
   EXPECT_EQ(echoed->value.dump(), R"({"a":[1,2.5,"ü",null,true]})");
   EXPECT_EQ(run(*worker, "import sys; result = [p for p in sys.path if p in ('', '.')]").value.size(), 0u);
   EXPECT_EQ(worker->starts(), 1u);
+}
+
+TEST_F(WorkerTest, HalfASurrogatePairIsNoLostConnection) {
+  auto worker = start();
+  EXPECT_EQ(run(*worker, "result = 'name ' + chr(0xdcff)").value, "name ?");
+  EXPECT_EQ(run(*worker, "raise ValueError(chr(0xd800))").fault(), "ValueError: ?");
+  EXPECT_EQ(worker->starts(), 1u);
+}
+
+// The asked code has the socket as well as we do.
+TEST_F(WorkerTest, WhatIsNoAnswerEndsTheCall) {
+  auto worker = start();
+  const std::string forged =
+      "import sys\n"
+      "f = sys._getframe()\n"
+      "while 'sock' not in f.f_locals: f = f.f_back\n"
+      "f.f_locals['sock'].sendall(len(text).to_bytes(4, 'little') + text)\n";
+  for (const char* text : {"{}", "[]", "{\"error\": 1}", "nonsense"}) {
+    Answer answer = run(*worker, "text = b'" + std::string(text) + "'\n" + forged);
+    ASSERT_TRUE(answer.death) << text;
+    EXPECT_EQ(answer.fault(), "closed the connection to assay");
+    expect_well(*worker);
+  }
+}
+
+TEST(Channel, WhoDoesNotReadHoldsNobodyUp) {
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+  Channel here(pair[0]), there(pair[1]);
+  EXPECT_FALSE(here.send(std::string(10 << 20, 'x'), {}, milliseconds(50)));
 }
 
 TEST_F(WorkerTest, WhatIsPrintedComesWithTheAnswer) {
