@@ -69,9 +69,11 @@ sys.argv = ['']
 server.serve(sock, int(hello['trace']), hello)
 )py";
 
-// In a shell, because that is the smallest program that outlives us: a line means that all is ended in good order, the end
-// of its input without one that assay is gone.
-constexpr const char* kGuard = R"sh(trap '' INT TERM HUP; read -r line || kill -KILL -- "-$1" 2>/dev/null; rm -rf -- "$2")sh";
+// In a shell, because that is the smallest program that outlives us. The first line is the worker's group, once there is
+// one; a second means that all is ended in good order, the end of the input without one that assay is gone. No `--` for
+// kill: dash takes it for a number.
+constexpr const char* kGuard =
+    R"sh(trap '' INT TERM HUP; read -r group; read -r line || { [ -z "$group" ] || kill -KILL "-$group" 2>/dev/null; }; rm -rf -- "$1")sh";
 
 struct Spawn {
   posix_spawn_file_actions_t actions;
@@ -258,6 +260,8 @@ Expected<void> WorkerProcess::spawn(const WorkerOptions& options) {
       return fail(printable(options.folder) + ": no such folder");
     return cannot_start(options.python, failed);
   }
+  const std::string group = std::to_string(pid_) + '\n';
+  (void)!::write(lifeline_, group.data(), group.size());
   rlimit none{0, 0};
   ::prlimit(pid_, RLIMIT_CORE, &none, nullptr);  // a crash leaves no file
   if (options.memory_limit != 0) {
@@ -277,7 +281,7 @@ Expected<void> WorkerProcess::spawn_guard() {
   posix_spawn_file_actions_adddup2(&spawn.actions, ends[0], 0);
   posix_spawn_file_actions_addopen(&spawn.actions, 1, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&spawn.actions, 2, "/dev/null", O_WRONLY, 0);
-  std::vector<std::string> arguments = {"sh", "-c", kGuard, "sh", std::to_string(pid_), scratch_};
+  std::vector<std::string> arguments = {"sh", "-c", kGuard, "sh", scratch_};
   const int failed = ::posix_spawnp(&guard_, "sh", &spawn.actions, &spawn.attributes, pointers(arguments).data(), environ);
   ::close(ends[0]);
   if (failed == 0) return {};
@@ -288,11 +292,12 @@ Expected<void> WorkerProcess::spawn_guard() {
 Expected<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerOptions& options) {
   std::unique_ptr<WorkerProcess> process(new WorkerProcess(options));
   if (auto made = process->make_scratch(); !made) return tl::make_unexpected(made.error());
+  // Before anything lasting is done, as an interrupt may come at any time.
+  if (auto guarded = process->spawn_guard(); !guarded) return tl::make_unexpected(guarded.error());
   if (options.overlay) {
     if (auto written = process->write_overlay(*options.overlay); !written) return tl::make_unexpected(written.error());
   }
   if (auto spawned = process->spawn(options); !spawned) return tl::make_unexpected(spawned.error());
-  if (auto guarded = process->spawn_guard(); !guarded) return tl::make_unexpected(guarded.error());
   return process;
 }
 
