@@ -117,6 +117,9 @@ TEST_F(Folder, AnInterpreterThatSaysNothingIsEndedByAnInterrupt) {
   Result result = shell("TMPDIR='" + at("") + "' timeout -s INT 1 \"$assay\" identity json.dumps --python '" + at("sleeper") +
                         "'; for i in $(seq 50); do kill -0 $(cat '" + at("pid") + "') 2>/dev/null || exit 0; sleep 0.1; done; exit 1");
   EXPECT_EQ(result.status, 0) << "the interpreter is still there";
+  result = shell("timeout --foreground -s TERM 1 \"$assay\" check --no-cache --plugin '" + at("") + "' --target 'installed:" + at("sleeper") +
+                 "'; for i in $(seq 50); do kill -0 $(cat '" + at("pid") + "') 2>/dev/null || exit 0; sleep 0.1; done; exit 1");
+  EXPECT_EQ(result.status, 0) << "the interpreter that was asked for vllm is still there";
   EXPECT_EQ(shell("ls -d '" + at("") + "'assay-worker-*").status, 2) << "its folder is still there";
 }
 

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -17,6 +19,33 @@ namespace assay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// The groups that run. A handler of signals reads them, so there is no lock; who finds no place is not killed.
+std::array<std::atomic<pid_t>, 64> running_groups;
+
+class RunningGroup {
+ public:
+  explicit RunningGroup(pid_t group) {
+    for (auto& place : running_groups) {
+      pid_t none = 0;
+      if (place.compare_exchange_strong(none, group)) {
+        place_ = &place;
+        return;
+      }
+    }
+  }
+  ~RunningGroup() { forget(); }
+  RunningGroup(const RunningGroup&) = delete;
+  RunningGroup& operator=(const RunningGroup&) = delete;
+  // Before the program is waited for: afterwards the number may be somebody else's.
+  void forget() {
+    if (place_) *place_ = 0;
+    place_ = nullptr;
+  }
+
+ private:
+  std::atomic<pid_t>* place_ = nullptr;
+};
 
 struct Pipe {
   int ends[2] = {-1, -1};
@@ -108,7 +137,8 @@ Expected<ProcessResult> run_process(const Command& command) {
   for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) sigaddset(&defaults, signal);
   posix_spawnattr_setsigmask(&settings.attributes, &none);
   posix_spawnattr_setsigdefault(&settings.attributes, &defaults);
-  posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&settings.attributes, 0);
 
   std::vector<std::string> arguments = command.argv;
   std::vector<std::string> variables = environment_with(command.environment);
@@ -117,6 +147,7 @@ Expected<ProcessResult> run_process(const Command& command) {
                                     pointers(arguments).data(), pointers(variables).data());
   if (failed == ENOENT) return fail(name + ": program not found");
   if (failed != 0) return fail(name + ": cannot be started: " + std::strerror(failed));
+  RunningGroup group(pid);
   out.close_end(1);
   err.close_end(1);
 
@@ -129,20 +160,27 @@ Expected<ProcessResult> run_process(const Command& command) {
     const int wait = out.ends[0] >= 0 || err.ends[0] >= 0 ? 20 : 1;
     pollfd fds[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};
     ::poll(fds, 2, wait);
-    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
-    running = ended == 0 || (ended < 0 && errno == EINTR);
+    siginfo_t info{};
+    const int asked = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
+    running = asked == 0 ? info.si_pid == 0 : errno == EINTR;
     if (out.ends[0] >= 0) drain(out, result.out, command, result.output_cut);
     if (err.ends[0] >= 0) drain(err, result.err, command, result.output_cut);
     if (running && Clock::now() >= deadline) {
       result.timed_out = true;
-      ::kill(pid, SIGKILL);
-      while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-      }
+      ::kill(-pid, SIGKILL);
       running = false;
     }
   }
+  group.forget();
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
   result.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
+}
+
+void kill_running_programs() {
+  for (auto& place : running_groups)
+    if (const pid_t group = place; group != 0) ::kill(-group, SIGKILL);
 }
 
 }  // namespace assay

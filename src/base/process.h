@@ -27,9 +27,12 @@ struct ProcessResult {
   std::string err;
 };
 
-// Its standard input is empty. The program shares our process group, so that Ctrl-C reaches it as well; past
-// the time limit it is killed and what it wrote until then is returned. Errors: "NAME: program not found",
+// Its standard input is empty. The program has a process group of its own: past the time limit it is killed with
+// what it has started, and what it wrote until then is returned. Errors: "NAME: program not found",
 // "NAME: cannot be started: …".
 Expected<ProcessResult> run_process(const Command& command);
+
+// For a handler of signals: kills what run_process is waiting for.
+void kill_running_programs();
 
 }  // namespace assay

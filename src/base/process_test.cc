@@ -53,6 +53,13 @@ TEST(Process, TimeLimit) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
+TEST(Process, PastTheTimeLimitAGrandchildIsKilledToo) {
+  auto result = shell("sleep 300 & echo $!; wait", {.timeout = std::chrono::milliseconds(300)});
+  ASSERT_TRUE(result && result->timed_out);
+  EXPECT_EQ(shell("for i in $(seq 50); do kill -0 " + result->out.substr(0, result->out.find('\n')) +
+                  " 2>/dev/null || exit 0; sleep 0.1; done; exit 1")->exit_status, 0);
+}
+
 TEST(Process, OutputLimit) {
   auto result = shell("head -c 1000000 /dev/zero", {.max_output = 1000});
   ASSERT_TRUE(result);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "base/process.h"
 #include "cli/commands.h"
 #include "cli/version.h"
 
@@ -16,7 +17,10 @@ namespace {
 
 // Nothing has to be undone: a file is written under another name and renamed while interrupts wait
 // (cli/output.cc).
-void on_interrupt(int) { ::_exit(kExitInterrupted); }
+void on_interrupt(int) {
+  kill_running_programs();
+  ::_exit(kExitInterrupted);
+}
 
 // A closed stream's number must not go to a file or a socket of ours: what is printed would end there. What stands in fails
 // as the closed one did.
