@@ -110,7 +110,7 @@ Values Semantics::member_as_attribute(const Member& member, std::string_view nam
       continue;
     }
     v.self = on;
-    if (has_decorator(function, "classmethod")) {
+    if (is_class_method(function)) {
       v.bound = Bound::kClass;
     } else if (!has_decorator(function, "staticmethod") && on_instance) {
       v.bound = Bound::kInstance;

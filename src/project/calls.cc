@@ -1,6 +1,7 @@
 // What calls return, and what they bind to.
 #include <algorithm>
 
+#include "project/constructors.h"
 #include "project/semantics.h"
 
 namespace assay {
@@ -159,7 +160,7 @@ Values Semantics::super_value(const Module& module, Node call, const Frame* fram
     v.self = c->class_ref();
   }
   v.receiver = frame && frame->self ? frame->self : ClassRef{&module, owner.id()};
-  bool on_class = has_decorator(function, "classmethod") || function.child(Field::k_name).text() == "__new__";
+  bool on_class = is_class_method(function) || function.child(Field::k_name).text() == "__new__";
   v.bound = on_class ? Bound::kClass : Bound::kInstance;
   return Values::of(v);
 }
@@ -286,6 +287,14 @@ Callable Semantics::function_callable(const Value& value) {
     out.reason = "syntax error in its parameters";
     return out;
   }
+  // `__x` in a class is `_Class__x` for everyone.
+  if (Node owner = enclosing_class(value.module->scopes(), definition)) {
+    std::string_view name = owner.child(Field::k_name).text();
+    name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
+    for (Parameter& p : out.signature.parameters) {
+      if (!name.empty() && p.name.starts_with("__") && !p.name.ends_with("__")) p.name = project_.intern("_" + std::string(name) + std::string(p.name));
+    }
+  }
   if (value.bound != Bound::kNo) {
     if (out.signature.positional_count() == 0 && !out.signature.accepts_var_positional()) {
       out.reason = "method without a first parameter";
@@ -295,181 +304,14 @@ Callable Semantics::function_callable(const Value& value) {
   }
   out.known = true;
   out.reason = "";
+  // `super().__init__(…)` calls what a decorator of the base put there.
+  if (value.bound == Bound::kInstance && definition.child(Field::k_name).text() == "__init__") {
+    if (Node owner = enclosing_class(value.module->scopes(), definition)) {
+      Value replaced = replaced_init(class_info({value.module, owner.id()}));
+      if (replaced.kind == ValueKind::kFunction) wrap(out, replaced.definition());
+    }
+  }
   return out;
-}
-
-Callable Semantics::constructor(ClassRef ref) {
-  Callable out;
-  const ClassInfo& info = class_info(ref);
-  out.name = info.name;
-  out.module = ref.module;
-  out.definition = ref.definition();
-  if (is_enum(ref)) {
-    out.reason = "enum lookup";
-    return out;
-  }
-  for (const MroEntry& e : info.mro) {
-    if (e.ref && class_info(e.ref).facts->metaclass) {
-      out.reason = "metaclass";
-      std::string_view meta = class_info(e.ref).facts->metaclass.text();
-      if (meta != "ABCMeta" && meta != "abc.ABCMeta") return out;
-    }
-  }
-  if (synthesised_constructor(info, out)) return out;
-  Member init = class_member(ref, "__init__");
-  Member make = class_member(ref, "__new__");
-  if (make.owner) {
-    const Binding* b = make.bindings.empty() ? nullptr : make.bindings.back();
-    Signature s = b && b->kind == BindingKind::kFunction ? signature_of(make.module->at(b->node)) : Signature();
-    if (!s.accepts_var_keyword() || !s.accepts_var_positional()) {
-      out.reason = "the class has its own __new__";
-      return out;
-    }
-  }
-  if (init.presence == Presence::kUnknown) {
-    out.reason = init.reason;
-    return out;
-  }
-  if (!init.owner) {
-    // object.__init__ takes nothing; those of other outside classes are not known.
-    bool plain = std::all_of(info.mro.begin(), info.mro.end(), [](const MroEntry& e) {
-      return e.ref || e.external == "builtins.object" || e.external == "abc.ABC" || e.external == "typing.Generic";
-    });
-    if (init.external_owner == "builtins.object" && plain && !make.owner && info.complete) {
-      out.known = true;
-      out.signature = Signature();
-      out.reason = "";
-      return out;
-    }
-    out.reason = "constructor of a class outside the project";
-    return out;
-  }
-  Values inits = attribute(instance_value(ref), "__init__");
-  const Value* f = inits.single();
-  if (!f || f->kind != ValueKind::kFunction) {
-    out.reason = "its __init__ is not followed";
-    return out;
-  }
-  Callable c = function_callable(*f);
-  c.name = info.name;
-  return c;
-}
-
-namespace {
-
-struct Field_ {
-  Parameter parameter;
-  bool keyword_only;
-};
-
-bool keyword_is(Node call, std::string_view name, std::string_view text) {
-  for (Node a : call.child(Field::k_arguments).children()) {
-    if (a.is(Kind::k_keyword_argument) && a.child(Field::k_name).text() == name) return a.child(Field::k_value).text() == text;
-  }
-  return false;
-}
-
-Node keyword_value(Node call, std::string_view name) {
-  for (Node a : call.child(Field::k_arguments).children()) {
-    if (a.is(Kind::k_keyword_argument) && a.child(Field::k_name).text() == name) return a.child(Field::k_value);
-  }
-  return {};
-}
-
-}  // namespace
-
-// dataclasses (by any decorator that ends in `dataclass`), NamedTuple. Others (pydantic, msgspec, vLLM's config) are left
-// unknown unless they are dataclasses too.
-bool Semantics::synthesised_constructor(const ClassInfo& info, Callable& out) {
-  auto dataclass_decorator = [](const ClassInfo& c) -> Node {
-    for (Node d : decorators_of(c.facts->definition)) {
-      if (last_part(decorator_name(d)) == "dataclass") return d;
-    }
-    return {};
-  };
-  bool named_tuple = info.derives_from("typing.NamedTuple");
-  Node own = dataclass_decorator(info);
-  if (info.derives_from("typing.TypedDict") || info.derives_from("typing.Protocol")) {
-    out.reason = "constructor of a typing construct";
-    return true;
-  }
-  // The nearest class of the MRO that has a constructor decides.
-  for (const MroEntry& e : info.mro) {
-    if (!e.ref) break;
-    const ClassInfo& c = class_info(e.ref);
-    bool writes_init = std::any_of(c.facts->methods.begin(), c.facts->methods.end(), [](Node m) { return m.child(Field::k_name).text() == "__init__"; });
-    for (Node d : decorators_of(c.facts->definition)) {
-      std::string last(last_part(decorator_name(d)));
-      if (last == "config" || last == "attrs" || last == "define" || last == "frozen") {
-        out.reason = "constructor made by a decorator";
-        return true;
-      }
-    }
-    if (writes_init) return false;
-    if (dataclass_decorator(c) || named_tuple) {
-      own = dataclass_decorator(c);
-      break;
-    }
-  }
-  if (!own && !named_tuple) return false;
-  if (!info.complete) {
-    out.reason = "a base of the dataclass is not known";
-    return true;
-  }
-  if (own.is(Kind::k_call) && keyword_is(own, "init", "False")) return false;
-  std::vector<Field_> fields;
-  for (auto it = info.mro.rbegin(); it != info.mro.rend(); ++it) {
-    if (!it->ref) continue;
-    const ClassInfo& c = class_info(it->ref);
-    Node deco = dataclass_decorator(c);
-    if (!deco && !named_tuple) continue;
-    bool class_keyword_only = deco.is(Kind::k_call) && keyword_is(deco, "kw_only", "True");
-    bool keyword_only = class_keyword_only;
-    for (Node s : c.facts->definition.child(Field::k_body).children()) {
-      Node a = s.first_child();
-      if (!s.is(Kind::k_expression_statement) || !a.is(Kind::k_assignment) || !a.child(Field::k_type)) continue;
-      Node target = a.child(Field::k_left), type = a.child(Field::k_type), value = a.child(Field::k_right);
-      if (!target.is(Kind::k_identifier)) continue;
-      std::string_view type_text = type.text();
-      if (type_text.find("ClassVar") != std::string_view::npos) continue;
-      if (type_text == "KW_ONLY" || type_text == "dataclasses.KW_ONLY") {
-        keyword_only = true;
-        continue;
-      }
-      Field_ f;
-      f.keyword_only = keyword_only;
-      f.parameter.name = target.text();
-      f.parameter.annotation = type;
-      f.parameter.node = target;
-      f.parameter.has_default = static_cast<bool>(value);
-      f.parameter.default_value = value;
-      bool in_init = true;
-      if (value.is(Kind::k_call) && last_part(dotted_text(value.child(Field::k_function))) == "field") {
-        f.parameter.has_default = keyword_value(value, "default") || keyword_value(value, "default_factory");
-        f.parameter.default_value = keyword_value(value, "default");
-        in_init = !keyword_is(value, "init", "False");
-        if (keyword_is(value, "kw_only", "True")) f.keyword_only = true;
-      }
-      // A field declared again keeps its place.
-      auto old = std::find_if(fields.begin(), fields.end(), [&](const Field_& o) { return o.parameter.name == f.parameter.name; });
-      if (old != fields.end()) {
-        if (in_init) *old = f;
-        else fields.erase(old);
-        continue;
-      }
-      if (in_init) fields.push_back(f);
-    }
-  }
-  for (Field_& f : fields) f.parameter.kind = f.keyword_only ? ParameterKind::kKeywordOnly : ParameterKind::kPositionalOrKeyword;
-  for (const Field_& f : fields) {
-    if (!f.keyword_only) out.signature.parameters.push_back(f.parameter);
-  }
-  for (const Field_& f : fields) {
-    if (f.keyword_only) out.signature.parameters.push_back(f.parameter);
-  }
-  out.known = true;
-  out.reason = "";
-  return true;
 }
 
 }  // namespace assay

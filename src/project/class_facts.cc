@@ -115,6 +115,11 @@ std::string_view first_parameter(Node function) {
   return p.is(Kind::k_identifier) ? p.text() : std::string_view();
 }
 
+bool is_class_method(Node function) {
+  std::string_view name = function.child(Field::k_name).text();
+  return name == "__init_subclass__" || name == "__class_getitem__" || has_decorator(function, "classmethod");
+}
+
 std::vector<Node> decorators_of(Node definition) {
   std::vector<Node> out;
   Node holder = definition.parent();

@@ -38,6 +38,8 @@ ClassFacts class_facts(const Module& module, Node class_definition);
 
 // The name of a method's first parameter (`self`, `cls`); empty for static methods and functions without parameters.
 std::string_view first_parameter(Node function);
+// By its decorator, or because Python makes it one by its name.
+bool is_class_method(Node function);
 
 // The decorators of a function or class definition, without the @.
 std::vector<Node> decorators_of(Node definition);

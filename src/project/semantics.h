@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -98,6 +99,8 @@ struct Callable {
   bool known = false;
   const char* reason = "";  // not known: why
   Signature signature;      // without self, where that is given by the call
+  // What inspect.signature shows where that says less: the wrapper, or the __new__, that hands everything on.
+  std::optional<Signature> inspected;
   std::string name;         // dotted
   const Module* module = nullptr;
   Node definition;          // function_definition, lambda, or class_definition of a synthesised constructor
@@ -127,6 +130,9 @@ class Semantics {
   // --- names ---------------------------------------------------------------------------------------------------------
   // What `from module import name` or `module.name` finds.
   Member module_member(const Module& module, std::string_view name);
+  // Whether the name, though bound somewhere, may be missing all the same: under conditions that reading cannot decide, behind
+  // an import in a `try` that may fail, or by a function that declares it `global`.
+  bool may_be_unbound(const Member& member);
   Values values_of(const Member& member);
   // The dotted name, resolved from the longest module prefix on. `vllm.a.b.C.method`.
   Values resolve_dotted(std::string_view dotted);
@@ -201,6 +207,7 @@ class Semantics {
   bool has_subclass(const ClassInfo& info);
   Values constructed_field(const Module& module, Node attribute);
   Values loop_column(const Module& module, Node attribute);
+  bool may_be_skipped(const Module& module, Node statement);
   bool is_platform(const Module& module, Node object);
   Truth some_import_fails(const Module& module, Node try_statement);
   Truth import_fails(const Module& module, Node statement);
@@ -208,6 +215,8 @@ class Semantics {
   Truth has_attribute(const Module& module, Node object, Node name, const Frame* frame);
   std::vector<const Binding*> reaching(const Module& module, std::span<const Binding> all, Node use, bool same_scope, bool for_types);
   Callable constructor(ClassRef ref);
+  Callable plain_constructor(ClassRef ref);
+  Value replaced_init(const ClassInfo& info);
   Callable function_callable(const Value& value);
   bool synthesised_constructor(const ClassInfo& info, Callable& out);
   void build_class(ClassInfo& info);
@@ -237,6 +246,7 @@ class Semantics {
   std::map<std::pair<ClassRef, std::string>, Values> fields_;
   std::map<const Module*, bool> writes_globals_;
   std::set<Key> active_calls_;
+  std::set<Key> active_members_;
   int depth_ = 0;
   int followed_ = 0;  // bodies looked into for the outermost call
 };
