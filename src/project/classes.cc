@@ -196,7 +196,7 @@ Member Semantics::class_member(ClassRef ref, std::string_view name, ClassRef aft
       }
       for (const Binding& b : bindings) {
         Node place = module.at(b.node);
-        if (b.kind == BindingKind::kDelete || live(module, place) == Truth::kNo) continue;
+        if (b.kind == BindingKind::kDelete || b.kind == BindingKind::kExcept || live(module, place) == Truth::kNo) continue;
         out.bindings.push_back(&b);
       }
     }

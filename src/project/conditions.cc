@@ -211,10 +211,44 @@ Truth Semantics::import_fails(const Module& module, Node statement) {
   if (!from) return out;
   for (Node n : statement.children()) {
     if (n.field() != Field::k_name) continue;
-    Presence p = module_member(*from, dotted_text(n.is(Kind::k_aliased_import) ? n.child(Field::k_name) : n)).presence;
-    if (p == Presence::kNo) return Truth::kYes;
-    if (p == Presence::kUnknown) out = Truth::kUnknown;
+    Member found = module_member(*from, dotted_text(n.is(Kind::k_aliased_import) ? n.child(Field::k_name) : n));
+    if (found.presence == Presence::kNo) return Truth::kYes;
+    const bool below = found.submodule && found.bindings.empty();  // its own import may fail
+    if (found.presence == Presence::kUnknown || (below ? module_fails(found.submodule->name) != Truth::kNo : may_be_unbound(found))) out = Truth::kUnknown;
   }
+  return out;
+}
+
+// In the body of a try statement that goes on without it: this statement, or an import before it, may raise.
+bool Semantics::may_be_skipped(const Module& module, Node statement) {
+  for (const Guard& g : guards_of(statement)) {
+    if (g.kind == GuardKind::kFunctionBody) return true;  // `global x`: who calls the function is not known
+    if (g.kind == GuardKind::kLoop) continue;
+    if (g.kind != GuardKind::kTry) continue;
+    Node handler = import_error_handler(g.node, true);
+    if (!handler) continue;
+    Node last;
+    for (Node s : handler.child(Kind::k_block).children()) last = s;
+    if (last && always_leaves(last)) continue;
+    for (Node n : g.node.child(Field::k_body).descendants()) {
+      if (n.id() > statement.id()) break;
+      if (n.is_any(Kind::k_import_statement, Kind::k_import_from_statement) && import_fails(module, n) != Truth::kNo) return true;
+    }
+  }
+  return false;
+}
+
+bool Semantics::may_be_unbound(const Member& member) {
+  if (member.presence != Presence::kYes || !member.module || member.bindings.empty() || member.submodule) return false;
+  const Module& module = *member.module;
+  // Modules that import each other in try statements ask each other.
+  Key key{&module, member.bindings.front()->node};
+  if (!active_members_.insert(key).second) return false;
+  bool out = std::all_of(member.bindings.begin(), member.bindings.end(), [&](const Binding* b) {
+    Node statement = module.at(b->statement);
+    return live(module, statement) == Truth::kUnknown || may_be_skipped(module, statement);
+  });
+  active_members_.erase(key);
   return out;
 }
 

@@ -54,6 +54,24 @@ bool writes_globals(const Module& module) {
   return false;
 }
 
+// `LazyLoader("name", globals(), …)`: what is called stores under the name later.
+bool hands_globals_on(const Module& module, std::string_view name) {
+  std::string_view text = module.syntax().source();
+  if (text.find("globals()") == std::string_view::npos || text.find(name) == std::string_view::npos) return false;
+  for (Node n : module.root().descendants()) {
+    if (!n.is(Kind::k_argument_list)) continue;
+    bool globals = false, named = false;
+    for (Node a : n.children()) {
+      Node value = a.is(Kind::k_keyword_argument) ? a.child(Field::k_value) : a;
+      std::string string;
+      globals |= value.is(Kind::k_call) && value.text() == "globals()";
+      named |= string_value(value, string) && string == name;
+    }
+    if (globals && named) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const std::vector<Patch>* PatchTable::find(const Module* module, NodeId owner, std::string_view name) const {
@@ -101,6 +119,7 @@ Member Semantics::own_module_member(const Module& unloaded, std::string_view nam
   if (bindings.size() > kMostBindings) return finish(Presence::kUnknown, "bound too many times");
   for (const Binding& b : bindings) {
     if (b.kind == BindingKind::kAnnotation || b.kind == BindingKind::kDelete || b.kind == BindingKind::kGlobal) continue;
+    if (b.kind == BindingKind::kExcept) continue;  // `except X as e` deletes e again where the handler ends
     if (imports_own_submodule(module, b)) {
       // What the statement finds is the submodule; there is none: the statement fails, and binds nothing.
       if (!out.submodule) continue;
@@ -165,6 +184,7 @@ Member Semantics::own_module_member(const Module& unloaded, std::string_view nam
   if (unasked) writes->second = writes_globals(module) || has_unicode_names(module);
   if (!is_ascii(name) || (writes->second && has_unicode_names(module))) return finish(Presence::kUnknown, "names beyond ASCII are not normalised");
   if (writes->second) return finish(Presence::kUnknown, "the module writes its globals");
+  if (hands_globals_on(module, name)) return finish(Presence::kUnknown, "the module's globals() and this name are given to a call");
   out.type_checking_only = types_only;
   return finish(Presence::kNo);
 }
@@ -251,7 +271,7 @@ bool Semantics::star_names(const Module& module, std::set<std::string_view>& out
       continue;
     }
     for (const Binding& b : m.scopes().in_scope(kModuleScope)) {
-      if (b.name[0] != '_' && b.kind != BindingKind::kAnnotation) out.insert(b.name);
+      if (b.name[0] != '_' && b.kind != BindingKind::kAnnotation && b.kind != BindingKind::kExcept) out.insert(b.name);
     }
     if (!m.scopes().scopes()[kModuleScope].star_import) continue;
     for (Node n : m.root().descendants()) {

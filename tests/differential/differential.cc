@@ -122,20 +122,13 @@ class Differential {
       ++names_.equal;
     } else if (!real && member.submodule != nullptr) {
       ++names_.equal;  // a submodule that nobody has imported yet: `from … import` finds it
-    } else if (member.presence == Presence::kYes && conditional(member)) {
+    } else if (semantics_.may_be_unbound(member)) {
       ++names_.undecided;
-      ++undecided_["bound under a condition that reading cannot decide (it is not there)"];
+      ++undecided_["bound under a condition, or behind an import, that reading cannot decide (it is not there)"];
     } else {
       ++names_.different;
       fmt::print("name {}.{}: read {}, really {}\n", module, name, member.presence == Presence::kYes ? "there" : "not there", real ? "there" : "not there");
     }
-  }
-
-  bool conditional(const Member& member) {
-    return member.module != nullptr && !member.bindings.empty() &&
-           std::all_of(member.bindings.begin(), member.bindings.end(), [&](const Binding* b) {
-             return semantics_.live(*member.module, member.module->at(b->statement)) == Truth::kUnknown;
-           });
   }
 
   void signature(const std::string& dotted, const json& real) {
@@ -148,7 +141,8 @@ class Differential {
       return;
     }
     json read = json::array();
-    for (const Parameter& p : callable.signature.parameters) read.push_back({std::string(p.name), kind_of(p.kind), p.has_default});
+    const Signature& shown = callable.inspected ? *callable.inspected : callable.signature;
+    for (const Parameter& p : shown.parameters) read.push_back({std::string(p.name), kind_of(p.kind), p.has_default});
     if (read == real) {
       ++signatures_.equal;
       return;
