@@ -4,6 +4,7 @@ Every frame of the watched packages is asked which exceptions pass through it.  
 returned, or raised something that was not caused by it, was caught there.
 """
 import dis
+import importlib
 import sys
 import threading
 
@@ -13,6 +14,7 @@ from assay_worker import errors
 ORDINARY = (StopIteration, StopAsyncIteration, GeneratorExit)
 RETURNING = {dis.opmap[n] for n in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR") if n in dis.opmap}
 MOST = 2000  # different ones
+LOADER = importlib._bootstrap_external._LoaderBasics  # how every module of a file runs
 
 
 def left_by_returning(frame):
@@ -45,10 +47,23 @@ class Seen:
         self.error, self.frame, self.line = error, None, 0
 
 
+class Watched(dict):
+    """File name → whether its frames are traced: a subscript, for it is asked at every call of the process."""
+
+    def __init__(self, folders):
+        super().__init__()
+        self.folders = tuple(folders)
+
+    def __missing__(self, name):
+        self[name] = name.startswith(self.folders)
+        return self[name]
+
+
 class Tracer:
     def __init__(self, folders):
-        self.folders = tuple(folders)
-        self.watched = {}
+        self.watched = Watched(folders)
+        self.on_call = self.call_tracer(self.watched, self.on_event)
+        self.exec_module = LOADER.exec_module
         self.lock = threading.Lock()
         self.found = {}       # (type, raised at, caught at) → row
         self.outside = 0      # caught by somebody who is not watched
@@ -57,12 +72,28 @@ class Tracer:
         self.local_state = threading.local()
 
     def start(self):
+        LOADER.exec_module = self.import_tracer(self.exec_module)
         threading.settrace(self.on_call)
         sys.settrace(self.on_call)
 
     def stop(self):
         sys.settrace(None)
         threading.settrace(None)
+        LOADER.exec_module = self.exec_module
+
+    def import_tracer(self, exec_module):
+        """The body of a module that is not watched runs untraced: tracing slows everything, not the watched frames alone."""
+        def traced_exec_module(loader, module):
+            before = sys.gettrace()
+            wanted = self.on_call if self.watched[getattr(loader, "path", "")] else None
+            if before is wanted or before not in (None, self.on_call):
+                return exec_module(loader, module)
+            sys.settrace(wanted)
+            try:
+                return exec_module(loader, module)
+            finally:
+                sys.settrace(before)
+        return traced_exec_module
 
     def state(self):
         # id(exception) → Seen, and id(frame) → the exceptions that have passed through it.
@@ -70,22 +101,21 @@ class Tracer:
             self.local_state.seen, self.local_state.frames = {}, {}
         return self.local_state
 
-    def on_call(self, frame, event, argument):
-        name = frame.f_code.co_filename
-        watched = self.watched.get(name)
-        if watched is None:
-            watched = self.watched[name] = name.startswith(self.folders)
-        if not watched:
+    @staticmethod
+    def call_tracer(watched, on_event):
+        def on_call(frame, event, argument):
+            if watched[frame.f_code.co_filename]:
+                frame.f_trace_lines = False
+                return on_event
             return None
-        frame.f_trace_lines = False
-        return self.on_event
+        return on_call
 
     def on_event(self, frame, event, argument):
         # What a trace function raises would end the tracing, and be raised in the traced code.
         try:
             if event == "exception":
                 self.passes(frame, argument[1])
-            elif event == "return":
+            elif event == "return" and getattr(self.local_state, "frames", None):
                 self.ends(frame)
         except Exception as error:
             self.faults.append(errors.describe(error))

@@ -82,6 +82,7 @@ class Observer {
       for (auto& gap : control->gaps) record_.gaps.push_back(std::move(gap));
     }
     record_.environment = worker_.changes();
+    record_.environment.emplace_back("the garbage collector looks through new objects less often during the traced start");
     return std::move(record_);
   }
 
@@ -93,6 +94,7 @@ class Observer {
     }
     record_.gaps.emplace_back("changed tables, and a start in a child", "not asked for");
     record_.environment = worker_.changes();
+    record_.environment.emplace_back("the garbage collector looks through new objects less often during the traced start");
     return std::move(record_);
   }
 
