@@ -29,7 +29,7 @@ struct Identity {
   std::string fingerprint;                                   // of all that the answer rests on
 };
 
-// Schema assay.identity/1.
+// Schema assay.identity/1, documented in docs/records.md.
 std::string identity_to_json(const Identity& identity);
 
 }  // namespace assay

@@ -87,7 +87,7 @@ struct PreflightRecord {
   std::string fingerprint;  // of the whole record
 };
 
-// Schema assay.preflight/1, documented in docs/preflight.md.
+// Schema assay.preflight/1, documented in docs/records.md.
 std::string preflight_to_json(const PreflightRecord& record);
 
 // The content that identifies the record (everything but times, and the confirmation), for its fingerprint.

@@ -72,7 +72,7 @@ struct StartupRecord {
   bool sound() const;
 };
 
-// Schema assay.startup/1.
+// Schema assay.startup/1, documented in docs/records.md.
 std::string startup_to_json(const StartupRecord& record);
 
 }  // namespace assay
