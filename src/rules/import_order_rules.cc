@@ -44,8 +44,20 @@ bool certainly_not_loaded(StartupTrace& trace, const Module& submodule, Moment m
 
 bool makes_attributes(const Module& package) { return !package.scopes().in_scope(kModuleScope, "__getattr__").empty(); }
 
+// What another general plugin has imported by then; a process that is told to load this one alone (VLLM_PLUGINS) lacks it.
+bool only_by_another_entry(RuleContext& ctx, StartupTrace& trace, const Module& step, const Module& module, Node place, Moment moment) {
+  const StartupTrace::Load load = trace.load(step);
+  const EntryPoint* entry = trace.entry_at(moment);
+  if (!entry || load.certain == kNever || !trace.entry_at(load.certain) || trace.entry_at(load.certain) == entry) return false;
+  for (const StartupTrace::Process& p : trace.processes()) {
+    if (p.certain.count(&step) || p.perhaps.count(&step)) return false;
+  }
+  StartupTrace alone(ctx, *entry);
+  return alone.load(step).perhaps > alone.ran(module, place) && alone.load(step).certain > alone.ran(module, place);
+}
+
 // The first step of `a.b.c` that is a submodule which nobody imported; null if there is none.
-const Module* unimported_step(RuleContext& ctx, StartupTrace& trace, const Module& module, Node expression, Moment moment) {
+const Module* unimported_step(RuleContext& ctx, StartupTrace& trace, const Module& module, Node expression, Moment moment, bool& elsewhere) {
   std::vector<Node> steps;
   Node e = expression;
   for (; e.is(Kind::k_attribute); e = e.child(Field::k_object)) steps.push_back(e.child(Field::k_attribute));
@@ -63,6 +75,8 @@ const Module* unimported_step(RuleContext& ctx, StartupTrace& trace, const Modul
     if (!m.submodule || !m.bindings.empty() || m.patches || !m.lazy_target.empty()) return nullptr;
     if (m.submodule->tree != &ctx.target && m.submodule->tree != &ctx.plugin) return nullptr;
     if (certainly_not_loaded(trace, *m.submodule, moment)) return m.submodule;
+    elsewhere = only_by_another_entry(ctx, trace, *m.submodule, module, expression, moment);
+    if (elsewhere) return m.submodule;
     at = m.submodule;
   }
   return nullptr;
@@ -75,14 +89,18 @@ void unimported(RuleContext& ctx, StartupTrace& trace, const Module& module) {
     if (!n.child(Field::k_object).is(Kind::k_attribute)) continue;
     Moment moment = trace.ran(module, n);
     if (moment == kNever) continue;
-    const Module* step = unimported_step(ctx, trace, module, n, moment);
+    bool elsewhere = false;
+    const Module* step = unimported_step(ctx, trace, module, n, moment, elsewhere);
     if (!step || !seen.insert({step, n.line()}).second) continue;
     if (exposure(ctx, module, n).kind != Exposure::Kind::kLive) continue;
     Finding* f = report(ctx, "unimported-submodule", module, n, step->name,
-                        dotted_text(n) + " goes through the module " + step->name + ", which nothing has imported when this line runs");
+                        dotted_text(n) + " goes through the module " + step->name + (elsewhere ? ", which only another entry point has imported when this line runs" : ", which nothing has imported when this line runs"));
     if (!f) continue;
     f->expected = "an import of " + step->name + " before this line";
-    f->observed = "neither this plugin nor what vLLM imports before it calls plugins imports " + step->name;
+    if (elsewhere) {
+      f->limits.push_back("it raises where the other entry point is not loaded: vLLM loads those that VLLM_PLUGINS names");
+    }
+    f->observed = elsewhere ? "nothing that this entry point runs imports " + step->name : "neither this plugin nor what vLLM imports before it calls plugins imports " + step->name;
     f->fix = "import " + step->name + " in this file";
     relate(*f, *step, Node(), step->name, "the module");
   }

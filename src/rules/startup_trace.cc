@@ -229,13 +229,16 @@ StartupTrace::StartupTrace(RuleContext& ctx) : ctx_(ctx), graph_(ctx.definitions
   }
   general_from_ = ++now_;
   // In the order of entry_points.txt, which a build writes sorted by name.
-  std::vector<EntryPoint> general;
+  std::vector<const EntryPoint*> general;
   for (const EntryPoint& e : *ctx.facts.entry_points) {
-    if (runs_at_startup(ctx, e) && !is_platform_group(ctx, e)) general.push_back(e);
+    if (runs_at_startup(ctx, e) && !is_platform_group(ctx, e)) general.push_back(&e);
   }
-  auto built = [](const EntryPoint& e) { return e.file.ends_with("entry_points.txt"); };
+  auto built = [](const EntryPoint* e) { return e->file.ends_with("entry_points.txt"); };
   if (std::none_of(general.begin(), general.end(), built)) std::ranges::stable_sort(general, {}, &EntryPoint::name);
-  for (const EntryPoint& e : general) walker.entry(e);
+  for (const EntryPoint* e : general) {
+    entries_.emplace_back(++now_, e);
+    walker.entry(*e);
+  }
 }
 
 StartupTrace::StartupTrace(RuleContext& ctx, const EntryPoint& entry) : ctx_(ctx), graph_(ctx.definitions.imports()) {
@@ -251,6 +254,14 @@ StartupTrace::Moment StartupTrace::ran(const Module& module, Node node) const {
     if (at != it->second.end()) return at->second;
   }
   return kNever;
+}
+
+const EntryPoint* StartupTrace::entry_at(Moment moment) const {
+  const EntryPoint* out = nullptr;
+  for (const auto& [from, entry] : entries_) {
+    if (moment != kNever && from <= moment) out = entry;
+  }
+  return out;
 }
 
 StartupTrace::Load StartupTrace::load(const Module& module) const {

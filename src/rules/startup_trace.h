@@ -43,6 +43,9 @@ class StartupTrace {
   // The statement ran in a general plugin, not while the platform was found.
   bool in_general_plugin(Moment moment) const { return moment != kNever && moment >= general_from_; }
 
+  // The general entry point that was running; null while the platform was found.
+  const EntryPoint* entry_at(Moment moment) const;
+
   // `from m import name` of a module of the plugin that was still being imported, and has no such name at that moment.
   struct Circle {
     const Module* importer = nullptr;
@@ -60,6 +63,7 @@ class StartupTrace {
   RuleContext& ctx_;
   const ImportGraph& graph_;
   Moment now_ = 0, general_from_ = kNever;
+  std::vector<std::pair<Moment, const EntryPoint*>> entries_;  // the general ones, in the order in which they run
   std::map<const Module*, Load> loads_;
   std::map<const Module*, std::unordered_map<NodeId, Moment>> statements_;
   std::vector<Circle> circles_;
