@@ -73,7 +73,8 @@ void wrap(Callable& callable, Node wrapper) {
 // The function that a decorator of the class puts in the place of its __init__.
 Value Semantics::replaced_init(const ClassInfo& info) {
   for (Node d : decorators_of(info.facts->definition)) {
-    std::string_view last = last_part(decorator_name(d));
+    const std::string name = decorator_name(d);
+    const std::string_view last = last_part(name);
     if (last == "dataclass" || last == "final" || last.starts_with("register") || externals_.transparent_decorators.count(last)) continue;
     Values values = infer(*info.ref.module, d.is(Kind::k_call) ? d.child(Field::k_function) : d);
     const Value* f = values.single();
