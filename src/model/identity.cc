@@ -4,17 +4,6 @@
 
 namespace assay {
 
-namespace {
-
-void texts(JsonWriter& out, std::string_view name, const std::vector<std::string>& values) {
-  out.key(name);
-  out.begin_array();
-  for (const std::string& value : values) out.text(value);
-  out.end_array();
-}
-
-}  // namespace
-
 std::string identity_to_json(const Identity& i) {
   JsonWriter out;
   out.begin_object();
@@ -29,8 +18,8 @@ std::string identity_to_json(const Identity& i) {
   out.field("last_line", i.last_line);
   out.field("source_hash", i.source_hash);
   out.field("signature", i.signature);
-  texts(out, "layers", i.layers);
-  texts(out, "schemas", i.schemas);
+  out.texts("layers", i.layers);
+  out.texts("schemas", i.schemas);
   out.key("kernels");
   out.begin_object();
   for (const auto& [key, place] : i.kernels) out.field(key, place);
@@ -41,9 +30,9 @@ std::string identity_to_json(const Identity& i) {
     out.begin_object();
     out.field("path", row.path);
     out.field("hash", row.hash);
-    texts(out, "needed", row.needed);
-    texts(out, "not_found", row.not_found);
-    texts(out, "missing", row.missing);
+    out.texts("needed", row.needed);
+    out.texts("not_found", row.not_found);
+    out.texts("missing", row.missing);
     out.field("fault", row.fault);
     out.end_object();
   }

@@ -6,26 +6,6 @@ namespace assay {
 
 namespace {
 
-void texts(JsonWriter& out, std::string_view name, const std::vector<std::string>& values) {
-  out.key(name);
-  out.begin_array();
-  for (const std::string& value : values) out.text(value);
-  out.end_array();
-}
-
-template <class T>
-void list(JsonWriter& out, std::string_view name, const std::vector<T>& values,
-          void (*write)(JsonWriter&, const T&)) {
-  out.key(name);
-  out.begin_array();
-  for (const T& value : values) {
-    out.begin_object();
-    write(out, value);
-    out.end_object();
-  }
-  out.end_array();
-}
-
 void place(JsonWriter& out, const Location& where) {
   out.field("tree", where.tree);
   out.field("file", where.file);
@@ -84,15 +64,15 @@ void finding(JsonWriter& out, const Finding& f) {
   out.field("expected", f.expected);
   out.field("observed", f.observed);
   repro(out, f.repro);
-  texts(out, "limits", f.limits);
+  out.texts("limits", f.limits);
   attribution(out, f.attribution);
   out.field("fingerprint", f.fingerprint);
   out.field("state", to_string(f.state));
-  texts(out, "blocked_by", f.blocked_by);
+  out.texts("blocked_by", f.blocked_by);
   location(out, f.location);
-  list(out, "sites", f.sites, site);
-  list(out, "related", f.related, related);
-  texts(out, "supports", f.supports);
+  out.list("sites", f.sites, site);
+  out.list("related", f.related, related);
+  out.texts("supports", f.supports);
   out.field("group", f.group);
   out.field("fix", f.fix);
 }
@@ -102,7 +82,7 @@ void inventory_row(JsonWriter& out, const InventoryRow& row) {
   out.field("key", row.key);
   out.field("state", row.state);
   out.field("condition", row.condition);
-  texts(out, "activation", row.activation);
+  out.texts("activation", row.activation);
   out.field("effective", row.effective);
   out.field("upstream", row.upstream);
   out.field("difference", row.difference);
@@ -115,14 +95,14 @@ void inventory_row(JsonWriter& out, const InventoryRow& row) {
 void loss(JsonWriter& out, const FileRow::Loss& lost) {
   out.field("line", lost.line);
   out.field("import", lost.import);
-  texts(out, "rows", lost.rows);
+  out.texts("rows", lost.rows);
 }
 
 void file_row(JsonWriter& out, const FileRow& row) {
   out.field("file", row.file);
   out.field("state", row.state);
   out.field("reason", row.reason);
-  list(out, "losses", row.losses, loss);
+  out.list("losses", row.losses, loss);
 }
 
 void unknown(JsonWriter& out, const Unknown& gap) {
@@ -162,7 +142,7 @@ void inputs(JsonWriter& out, const std::vector<InputInfo>& inputs) {
   std::vector<InputInfo> components;
   for (const InputInfo& info : inputs)
     if (info.role == "component") components.push_back(info);
-  list(out, "components", components, input);
+  out.list("components", components, input);
   out.end_object();
 }
 
@@ -229,11 +209,11 @@ std::string report_to_json(const Report& report) {
   inputs(out, report.inputs);
   out.field("platform", report.platform);
   out.field("incomplete", report.incomplete);
-  list(out, "findings", report.findings, finding);
-  list(out, "inventory", report.inventory, inventory_row);
-  list(out, "files", report.files, file_row);
-  texts(out, "claims", {});
-  list(out, "unknown", report.unknown, unknown);
+  out.list("findings", report.findings, finding);
+  out.list("inventory", report.inventory, inventory_row);
+  out.list("files", report.files, file_row);
+  out.texts("claims", {});
+  out.list("unknown", report.unknown, unknown);
   stats(out, report.stats);
   out.end_object();
   return out.take();

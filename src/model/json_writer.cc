@@ -133,4 +133,11 @@ void JsonWriter::new_line() {
   out_.append(depth_, ' ');
 }
 
+void JsonWriter::texts(std::string_view name, const std::vector<std::string>& values) {
+  key(name);
+  begin_array();
+  for (const std::string& value : values) text(value);
+  end_array();
+}
+
 }  // namespace assay

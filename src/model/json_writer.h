@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -26,6 +27,11 @@ class JsonWriter {
 
   void field(std::string_view name, std::string_view value) { key(name), text(value); }
   void field(std::string_view name, uint64_t value) { key(name), number(value); }
+  // A member that is an array of strings.
+  void texts(std::string_view name, const std::vector<std::string>& values);
+  // A member that is an array of objects, each filled by `write`.
+  template <class T>
+  void list(std::string_view name, const std::vector<T>& values, void (*write)(JsonWriter&, const T&));
 
   std::string take() { return std::move(out_) + "\n"; }
 
@@ -40,5 +46,17 @@ class JsonWriter {
   bool empty_ = true;  // nothing yet in the innermost object or array
   bool after_key_ = false;
 };
+
+template <class T>
+void JsonWriter::list(std::string_view name, const std::vector<T>& values, void (*write)(JsonWriter&, const T&)) {
+  key(name);
+  begin_array();
+  for (const T& value : values) {
+    begin_object();
+    write(*this, value);
+    end_object();
+  }
+  end_array();
+}
 
 }  // namespace assay

@@ -6,13 +6,6 @@ namespace assay {
 
 namespace {
 
-void texts(JsonWriter& out, std::string_view name, const std::vector<std::string>& values) {
-  out.key(name);
-  out.begin_array();
-  for (const std::string& value : values) out.text(value);
-  out.end_array();
-}
-
 void flag(JsonWriter& out, std::string_view name, bool value) { out.field(name, value ? "yes" : "no"); }
 
 void properties(JsonWriter& out, std::string_view name, const Properties& rows) {
@@ -22,18 +15,6 @@ void properties(JsonWriter& out, std::string_view name, const Properties& rows) 
   out.end_object();
 }
 
-template <class T>
-void list(JsonWriter& out, std::string_view name, const std::vector<T>& values, void (*write)(JsonWriter&, const T&)) {
-  out.key(name);
-  out.begin_array();
-  for (const T& value : values) {
-    out.begin_object();
-    write(out, value);
-    out.end_object();
-  }
-  out.end_array();
-}
-
 void distribution(JsonWriter& out, const DistributionRow& row) {
   out.field("name", row.name);
   out.field("version", row.version);
@@ -41,17 +22,17 @@ void distribution(JsonWriter& out, const DistributionRow& row) {
   out.field("installer", row.installer);
   out.field("provenance", row.provenance);
   flag(out, "editable", row.editable);
-  texts(out, "modules", row.modules);
-  texts(out, "requires", row.requires_);
+  out.texts("modules", row.modules);
+  out.texts("requires", row.requires_);
   out.field("fault", row.fault);
 }
 
 void library(JsonWriter& out, const LibraryRow& row) {
   out.field("path", row.path);
   out.field("hash", row.hash);
-  texts(out, "needed", row.needed);
-  texts(out, "not_found", row.not_found);
-  texts(out, "missing", row.missing);
+  out.texts("needed", row.needed);
+  out.texts("not_found", row.not_found);
+  out.texts("missing", row.missing);
   out.field("fault", row.fault);
 }
 
@@ -65,14 +46,14 @@ void origin(JsonWriter& out, const OriginRow& row, bool times) {
   out.field("version", row.version);
   out.field("fault", row.fault);
   out.field("why", row.why);
-  texts(out, "causes", row.causes);
+  out.texts("causes", row.causes);
   if (times) {
     out.key("seconds");
     out.seconds(row.seconds);
-    texts(out, "loaded", row.loaded);
+    out.texts("loaded", row.loaded);
   }
-  list(out, "distributions", row.distributions, distribution);
-  list(out, "libraries", row.libraries, library);
+  out.list("distributions", row.distributions, distribution);
+  out.list("libraries", row.libraries, library);
 }
 
 void correspondence(JsonWriter& out, const Correspondence& row) {
@@ -81,10 +62,10 @@ void correspondence(JsonWriter& out, const Correspondence& row) {
   out.field("installed", row.installed);
   out.field("verdict", row.verdict);
   out.field("identical", row.identical);
-  texts(out, "changed", row.changed);
-  texts(out, "local_only", row.local_only);
-  texts(out, "installed_only", row.installed_only);
-  texts(out, "generated", row.generated);
+  out.texts("changed", row.changed);
+  out.texts("local_only", row.local_only);
+  out.texts("installed_only", row.installed_only);
+  out.texts("generated", row.generated);
 }
 
 void local(JsonWriter& out, const LocalTree& row) {
@@ -114,7 +95,7 @@ void pairs(JsonWriter& out, std::string_view name, const char* first, const char
 void content(JsonWriter& out, const PreflightRecord& r, bool times) {
   properties(out, "interpreter", r.interpreter);
   pairs(out, "path", "entry", "kind", r.path);
-  texts(out, "finders", r.finders);
+  out.texts("finders", r.finders);
   out.key("variables");
   out.begin_object();
   for (const auto& [name, set] : r.variables) out.field(name, set ? "set" : "unset");
@@ -130,7 +111,7 @@ void content(JsonWriter& out, const PreflightRecord& r, bool times) {
     out.end_object();
   }
   out.end_array();
-  list(out, "local", r.local, local);
+  out.list("local", r.local, local);
   out.key("origins");
   out.begin_array();
   for (const OriginRow& row : r.origins) {
@@ -139,8 +120,8 @@ void content(JsonWriter& out, const PreflightRecord& r, bool times) {
     out.end_object();
   }
   out.end_array();
-  list(out, "correspondence", r.correspondence, correspondence);
-  texts(out, "changes", r.changes);
+  out.list("correspondence", r.correspondence, correspondence);
+  out.texts("changes", r.changes);
   pairs(out, "gaps", "what", "reason", r.gaps);
   out.field("mapping", r.mapping);
 }

@@ -8,25 +8,6 @@ namespace assay {
 
 namespace {
 
-void texts(JsonWriter& out, std::string_view name, const std::vector<std::string>& values) {
-  out.key(name);
-  out.begin_array();
-  for (const std::string& value : values) out.text(value);
-  out.end_array();
-}
-
-template <class T>
-void list(JsonWriter& out, std::string_view name, const std::vector<T>& values, void (*write)(JsonWriter&, const T&)) {
-  out.key(name);
-  out.begin_array();
-  for (const T& value : values) {
-    out.begin_object();
-    write(out, value);
-    out.end_object();
-  }
-  out.end_array();
-}
-
 void step(JsonWriter& out, const StartStep& s) {
   out.field("name", s.name);
   out.key("seconds");
@@ -40,8 +21,8 @@ void swallowed(JsonWriter& out, const Swallowed& s) {
   out.field("message", s.message);
   out.field("raised", s.raised);
   out.field("caught", s.caught);
-  texts(out, "frames", s.frames);
-  texts(out, "causes", s.causes);
+  out.texts("frames", s.frames);
+  out.texts("causes", s.causes);
   out.field("count", s.count);
   out.field("whose", s.whose);
   out.field("lost", s.lost);
@@ -61,8 +42,8 @@ void change(JsonWriter& out, const TableChange& c) {
   out.field("place", c.place);
   out.field("owner", c.owned ? "plugin" : "other");
   out.field("declared", c.declared);
-  texts(out, "also", c.also);
-  texts(out, "stale", c.stale);
+  out.texts("also", c.also);
+  out.texts("stale", c.stale);
 }
 
 void row(JsonWriter& out, const StartRow& r) {
@@ -102,15 +83,15 @@ std::string startup_to_json(const StartupRecord& record) {
   out.field("plugin_kind", record.plugin_kind);
   out.field("platform", record.platform);
   out.field("verdict", record.sound() ? "clean" : "not clean");
-  list(out, "steps", record.steps, step);
-  list(out, "swallowed", record.swallowed, swallowed);
-  list(out, "modules", record.modules, module);
-  list(out, "rows", record.rows, row);
-  list(out, "changes", record.changes, change);
+  out.list("steps", record.steps, step);
+  out.list("swallowed", record.swallowed, swallowed);
+  out.list("modules", record.modules, module);
+  out.list("rows", record.rows, row);
+  out.list("changes", record.changes, change);
   out.field("child_fault", record.child_fault);
-  texts(out, "unstaged", record.unstaged);
-  texts(out, "environment", record.environment);
-  list(out, "gaps", record.gaps, gap);
+  out.texts("unstaged", record.unstaged);
+  out.texts("environment", record.environment);
+  out.list("gaps", record.gaps, gap);
   out.end_object();
   return out.take();
 }
