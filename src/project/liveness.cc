@@ -170,20 +170,14 @@ class Liveness::Spread {
   // Registered by a decorator, started by an entry point, called by the interpreter, or standing in for a module of others.
   bool starts_alive(const Unit& unit) {
     const Module& module = *unit.module;
-    if (name_of(unit.definition) == "__del__") return false;
-    if (of_.reach_.runs_at_startup(module, unit.definition.id())) return true;
     std::string_view name = name_of(unit.definition);
+    if (name == "__del__") return false;
+    if (of_.reach_.runs_at_startup(module, unit.definition.id())) return true;
     for (Node d : decorators_of(unit.definition)) {
       if (!only_wraps(decorator_name(d), sem_.externals()) && !idle(module, d)) return true;
     }
-    if (stands_in(module) || name.substr(0, 2) == "__") return true;
+    if (sem_.project().stands_in_for_another(module) || name.substr(0, 2) == "__") return true;
     return unit.definition.is(Kind::k_class_definition) && listed_by_its_base(unit);
-  }
-
-  bool stands_in(const Module& module) {
-    auto [it, fresh] = stand_ins_.try_emplace(&module, false);
-    if (fresh) it->second = sem_.project().stands_in_for_another(module);
-    return it->second;
   }
 
   // Some base keeps a list of its subclasses, or may do so.
@@ -251,9 +245,7 @@ class Liveness::Spread {
         continue;
       }
       if (unit.definition.is(Kind::k_assignment)) {
-        Node value = unit.definition.child(Field::k_right);
-        look_at(*unit.module, value);
-        scan(*unit.module, value);
+        scan(*unit.module, unit.definition.child(Field::k_right), true);
         continue;
       }
       scan(*unit.module, unit.definition.child(Field::k_superclasses));
@@ -422,7 +414,6 @@ class Liveness::Spread {
   Semantics& sem_;
   std::map<std::pair<const Module*, NodeId>, std::unique_ptr<Unit>>& units_;
   std::unordered_map<std::string_view, std::vector<Unit*>> by_name_;
-  std::map<const Module*, bool> stand_ins_;
   std::set<const Unit*> asked_;
   std::deque<Unit*> todo_;
   bool finalizing_ = false;
